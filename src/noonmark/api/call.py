@@ -1,0 +1,124 @@
+"""What a route knows of its request: the tenant, the node, and the way to the owner of a shard."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from litestar import Request
+from litestar.di import NamedDependency
+from litestar.params import SkipValidation
+
+from noonmark.api.forward import FORWARDED_HEADER, Forwarder, Outbound
+from noonmark.api.owners import Parts, at_owners
+from noonmark.api.ports import NodePort
+from noonmark.api.validate import ID_PREFIX, Validator
+from noonmark.errors import InvalidInput, NotFound
+from noonmark.model.ids import JobId, parse_job, shard_for, shard_of
+from noonmark.store.reads.jobs import JobRecord, fetch_job_ids, fetch_jobs
+
+TENANT_HEADER = "Noonmark-Tenant"
+DEFAULT_TENANT = "default"
+_PASSED_ON = ("Authorization", TENANT_HEADER, "Content-Type", "If-Match")
+
+AnyRequest = Request[Any, Any, Any]
+Item = TypeVar("Item")
+Done = TypeVar("Done")
+
+
+class Call:
+    def __init__(
+        self, node: NodePort, validator: Validator, forwarder: Forwarder, request: AnyRequest, tenant_id: int
+    ) -> None:
+        self.node = node
+        self.validator = validator
+        self.tenant = tenant_name(request)
+        self.tenant_id = tenant_id
+        self._forwarder = forwarder
+        self._request = request
+        self._forwarded = FORWARDED_HEADER in request.headers
+
+    @property
+    def now_us(self) -> int:
+        return self.node.clock.now_us()
+
+    # Jobs by reference
+
+    def shard_of_ref(self, ref: str) -> int:
+        """`ref` is a job's id or its name; both lead to its shard."""
+        if ref.startswith(ID_PREFIX):
+            return shard_of(_job_id(ref))
+        return shard_for(self.tenant_id, ref, self.node.shard_count)
+
+    async def job(self, ref: str) -> JobRecord:
+        job_id = _job_id(ref) if ref.startswith(ID_PREFIX) else await self._job_id_of_name(ref)
+        found = await fetch_jobs(self.node.pool, self.tenant_id, [job_id])
+        if job_id not in found:
+            raise _no_job(ref)
+        return found[job_id]
+
+    async def _job_id_of_name(self, name: str) -> JobId:
+        if "\0" in name:
+            raise _no_job(name)
+        known = await fetch_job_ids(self.node.pool, self.tenant_id, [(self.shard_of_ref(name), name)])
+        if name not in known:
+            raise _no_job(name)
+        return known[name].job_id
+
+    # Commands at the owner
+
+    async def at_owner(self, shard: int, command: Callable[[], Awaitable[Done]], answer: type[Done]) -> Done:
+        """Does the command here, or passes the whole request on and reads the owner's answer."""
+
+        async def here(_: list[None]) -> list[Done]:
+            return [await command()]
+
+        async def there(address: str, _: list[None]) -> list[Done]:
+            url = self._request.url
+            path = f"{url.path}?{url.query}" if url.query else url.path
+            outbound = Outbound(self._request.method, path, self._passed_on(), await self._request.body())
+            return [msgspec.json.decode(await self._forwarder.send(address, outbound) or b"null", type=answer)]
+
+        parts: Parts[None, Done] = Parts([None], [shard], here=here, there=there, label=str)
+        return (await at_owners(self.node, parts, forwarded=self._forwarded))[0]
+
+    async def at_owners(
+        self,
+        items: Sequence[Item],
+        shards: Sequence[int],
+        *,
+        here: Callable[[list[Item]], Awaitable[list[Done]]],
+        body: Callable[[list[Item]], object],
+        read: Callable[[bytes, int], list[Done]],
+        label: Callable[[int], str],
+    ) -> list[Done]:
+        """Does a batch, part by part; an owner elsewhere gets its part at the same path, as a batch of its own."""
+
+        async def there(address: str, part: list[Item]) -> list[Done]:
+            outbound = Outbound(
+                self._request.method, self._request.url.path, self._passed_on(), msgspec.json.encode(body(part))
+            )
+            return read(await self._forwarder.send(address, outbound), len(part))
+
+        parts = Parts(items, shards, here=here, there=there, label=label)
+        return await at_owners(self.node, parts, forwarded=self._forwarded)
+
+    def _passed_on(self) -> dict[str, str]:
+        return {name: value for name in _PASSED_ON if (value := self._request.headers.get(name)) is not None}
+
+
+Here = NamedDependency[SkipValidation[Call]]
+
+
+def tenant_name(request: AnyRequest) -> str:
+    return request.headers.get(TENANT_HEADER, DEFAULT_TENANT)
+
+
+def _job_id(ref: str) -> JobId:
+    try:
+        return parse_job(ref)
+    except InvalidInput:
+        raise _no_job(ref) from None
+
+
+def _no_job(ref: str) -> NotFound:
+    return NotFound(f"there is no job {ref[:80]!r}", field="job", fix="list the jobs: GET /v1/jobs")

@@ -1,0 +1,43 @@
+"""/healthz, /readyz and /metrics: for whoever watches the process, without a token."""
+
+import asyncio
+
+import asyncpg
+from litestar import Response, get
+from litestar.di import NamedDependency
+from litestar.params import SkipValidation
+
+from noonmark.api.bodies import Health, Readiness
+from noonmark.api.ports import NodePort
+
+_PING_S = 2.0
+_METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+Node = NamedDependency[SkipValidation[NodePort]]
+
+
+@get("/healthz")
+async def healthz() -> Health:
+    """The process is alive and its loop turns; nothing else is asked, so that a lost database restarts nobody."""
+    return Health("alive")
+
+
+@get("/readyz")
+async def readyz(node: Node) -> Response[Readiness]:
+    reasons = []
+    if not node.ready:
+        reasons.append("the node does not yet own the shards that it should, or it is stopping")
+    try:
+        async with asyncio.timeout(_PING_S):
+            await node.pool.fetchval("SELECT 1")
+    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        reasons.append(f"the database does not answer ({type(error).__name__})")
+    return Response(Readiness(not reasons, reasons), status_code=503 if reasons else 200)
+
+
+@get("/metrics")
+async def metrics(node: Node) -> Response[bytes]:
+    return Response(node.metrics_text(), media_type=_METRICS_TYPE)
+
+
+handlers = [healthz, readyz, metrics]

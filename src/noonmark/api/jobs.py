@@ -1,0 +1,243 @@
+"""/v1/jobs: create, read, list, change, delete, pause, resume, and trigger jobs; their runs and versions."""
+
+from typing import Annotated, Any
+
+import msgspec
+from litestar import Response, delete, get, patch, post
+from litestar.params import FromPath, HeaderParameter, JSONBody, QueryParameter
+
+from noonmark.api import present
+from noonmark.api.bodies import JobBatch, JobList, JobPage, JobVersion, JobVersionPage, RunPage, Trigger
+from noonmark.api.body import JsonBody
+from noonmark.api.call import Call, Here
+from noonmark.api.pages import AfterName, BeforeInstant, BelowVersion, Cursor, Limit, cut, decode_cursor, encode_cursor
+from noonmark.api.runs import states_of, submit_one
+from noonmark.api.validate import in_turns
+from noonmark.clock import to_datetime
+from noonmark.errors import DuplicateName, InvalidInput, NotFound
+from noonmark.model.ids import JobId, shard_of
+from noonmark.model.job import check_name
+from noonmark.store.reads import jobs as reads
+from noonmark.store.reads.runs import list_runs
+from noonmark.wire.resources import Job, JobPatch, JobSpec, Run, Submission
+
+IfMatch = Annotated[
+    str | None, HeaderParameter(name="If-Match", max_length=40, description="The version that the change is meant for.")
+]
+States = Annotated[
+    list[str] | None, QueryParameter(name="state", description="Only runs in this state; may be given again.")
+]
+
+
+class _SomeJobs(msgspec.Struct, frozen=True):
+    """Another node's answer to its part of a batch: passed on unread."""
+
+    jobs: list[msgspec.Raw]
+
+
+def _some_jobs(answer: bytes, _size: int) -> list[Any]:
+    return list(msgspec.json.decode(answer, type=_SomeJobs).jobs)
+
+
+@post("/", dto=JsonBody, return_dto=None)
+async def create_job(data: JSONBody[JobSpec], call: Here) -> Response[Job]:
+    await call.validator.check_jobs([data], call.now_us, "")
+    await _refuse_known_names(call, [data], "")
+
+    async def command() -> Job:
+        return (await _create(call, [data]))[0]
+
+    job = await call.at_owner(call.shard_of_ref(data.name), command, Job)
+    return _tagged(job, 201, {"Location": f"/v1/jobs/{job.id}"})
+
+
+@post("/batch", dto=JsonBody, return_dto=None)
+async def create_jobs(data: JSONBody[JobBatch], call: Here) -> JobList:
+    """Up to 10,000 jobs, all checked before any is stored.
+
+    Each owner stores its part of the batch or none of it. If an owner fails after another has stored its part, the
+    answer is 503 `partly_done` and its detail names the jobs that were created.
+    """
+    await call.validator.check_jobs(data.jobs, call.now_us, "jobs[{}].")
+    await _refuse_known_names(call, data.jobs, "jobs[{}].")
+
+    async def here(specs: list[JobSpec]) -> list[Any]:
+        return await _create(call, specs)
+
+    jobs: list[Any] = await call.at_owners(
+        data.jobs,
+        [call.shard_of_ref(spec.name) for spec in data.jobs],
+        here=here,
+        body=JobBatch,
+        read=_some_jobs,
+        label=lambda position: f"jobs[{position}] {data.jobs[position].name}",
+    )
+    return JobList(jobs)
+
+
+@get("/")
+async def list_jobs(
+    call: Here,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    name_prefix: Annotated[str, QueryParameter(max_length=200)] = "",
+) -> JobPage:
+    """By name: it is unique in the tenant and never changes, so no job is shown twice or left out between pages."""
+    if name_prefix:
+        check_name("name_prefix", name_prefix)
+    rows, more = cut(
+        await reads.list_jobs(
+            call.node.pool,
+            call.tenant_id,
+            call.node.shard_count,
+            after=decode_cursor(cursor, AfterName).name,
+            prefix=name_prefix,
+            limit=limit + 1,
+        ),
+        limit,
+    )
+    jobs = [present.job(row, call.tenant, call.now_us) async for _, row in in_turns(rows)]
+    return JobPage(jobs, encode_cursor(AfterName(jobs[-1].name)) if more else None)
+
+
+@get("/{ref:str}")
+async def read_job(ref: FromPath[str], call: Here) -> Response[Job]:
+    return _tagged(present.job(await call.job(ref), call.tenant, call.now_us))
+
+
+@patch("/{ref:str}", dto=JsonBody, return_dto=None)
+async def change_job(
+    ref: FromPath[str], data: JSONBody[JobPatch], call: Here, if_match: IfMatch = None
+) -> Response[Job]:
+    expected = _expected_version(if_match)
+    record = await call.job(ref)
+    await call.validator.check_patch(present.read_spec(record), data, call.now_us)
+
+    async def command() -> Job:
+        await call.node.update_job(call.tenant_id, record.job_id, data, expected)
+        return await _reread(call, record.job_id)
+
+    return _tagged(await call.at_owner(shard_of(record.job_id), command, Job))
+
+
+@delete("/{ref:str}")
+async def delete_job(ref: FromPath[str], call: Here, if_match: IfMatch = None) -> None:
+    expected = _expected_version(if_match)
+    job_id = (await call.job(ref)).job_id
+
+    async def command() -> None:
+        await call.node.delete_job(call.tenant_id, job_id, expected)
+
+    await call.at_owner(shard_of(job_id), command, type(None))
+
+
+@post("/{ref:str}/pause", status_code=200)
+async def pause_job(ref: FromPath[str], call: Here) -> Response[Job]:
+    job_id = (await call.job(ref)).job_id
+
+    async def command() -> Job:
+        await call.node.pause_job(call.tenant_id, job_id)
+        return await _reread(call, job_id)
+
+    return _tagged(await call.at_owner(shard_of(job_id), command, Job))
+
+
+@post("/{ref:str}/resume", status_code=200)
+async def resume_job(ref: FromPath[str], call: Here) -> Response[Job]:
+    job_id = (await call.job(ref)).job_id
+
+    async def command() -> Job:
+        await call.node.resume_job(call.tenant_id, job_id)
+        return await _reread(call, job_id)
+
+    return _tagged(await call.at_owner(shard_of(job_id), command, Job))
+
+
+@post("/{ref:str}/trigger", status_code=202, dto=JsonBody, return_dto=None)
+async def trigger_job(ref: FromPath[str], call: Here, data: JSONBody[Trigger | None] = None) -> Response[Run]:
+    """One run of the job, now or at a time; the body may be left out."""
+    asked = data or Trigger()
+    run = await submit_one(call, Submission(job=ref, input=asked.input, at=asked.at, priority=asked.priority))
+    return Response(run, headers={"Location": f"/v1/runs/{run.id}"})
+
+
+@get("/{ref:str}/runs")
+async def list_job_runs(
+    ref: FromPath[str], call: Here, limit: Limit = 100, cursor: Cursor = None, states: States = None
+) -> RunPage:
+    """Newest nominal time first: those to come, those under way, and those that ended."""
+    job_id = (record := await call.job(ref)).job_id
+    name = present.read_spec(record).name
+    before_us = decode_cursor(cursor, BeforeInstant).instant_us
+    rows, more = cut(
+        await list_runs(call.node.pool, job_id, before_us=before_us, states=states_of(states), limit=limit + 1), limit
+    )
+    runs = [present.run((job_id, row.nominal_us), row, name) for row in rows]
+    return RunPage(runs, encode_cursor(BeforeInstant(rows[-1].nominal_us)) if more else None)
+
+
+@get("/{ref:str}/versions")
+async def list_versions(ref: FromPath[str], call: Here, limit: Limit = 100, cursor: Cursor = None) -> JobVersionPage:
+    """Newest first."""
+    job_id = (await call.job(ref)).job_id
+    below = decode_cursor(cursor, BelowVersion).version
+    rows, more = cut(await reads.list_job_versions(call.node.pool, job_id, below=below, limit=limit + 1), limit)
+    versions = [JobVersion(row.version, to_datetime(row.created_us), msgspec.Raw(row.spec)) for row in rows]
+    return JobVersionPage(versions, encode_cursor(BelowVersion(rows[-1].version)) if more else None)
+
+
+async def _create(call: Call, specs: list[JobSpec]) -> list[Job]:
+    job_ids = await call.node.create_jobs(call.tenant_id, specs)
+    records = await reads.fetch_jobs(call.node.pool, call.tenant_id, job_ids)
+    wanted = [records[job_id] for job_id in job_ids if job_id in records]
+    if len(wanted) < len(job_ids):
+        raise NotFound("a job was created, and deleted again before it could be read")
+    return [present.job(record, call.tenant, call.now_us) async for _, record in in_turns(wanted)]
+
+
+async def _refuse_known_names(call: Call, specs: list[JobSpec], path: str) -> None:
+    """The store refuses a duplicate in any case; here it is found before another owner stores its part."""
+    names = [(call.shard_of_ref(spec.name), spec.name) for spec in specs]
+    known = await reads.fetch_job_ids(call.node.pool, call.tenant_id, names)
+    for position, spec in enumerate(specs):
+        if spec.name in known:
+            raise DuplicateName(
+                f"there is a job {spec.name!r} already",
+                field=path.format(position) + "name",
+                fix="choose another name, or change that job: PATCH /v1/jobs/{name}",
+            )
+
+
+async def _reread(call: Call, job_id: JobId) -> Job:
+    found = await reads.fetch_jobs(call.node.pool, call.tenant_id, [job_id])
+    if job_id not in found:
+        raise NotFound("the job was deleted meanwhile", field="job")
+    return present.job(found[job_id], call.tenant, call.now_us)
+
+
+def _tagged(job: Job, status: int = 200, headers: dict[str, str] | None = None) -> Response[Job]:
+    return Response(job, status_code=status, headers={"ETag": f'"{job.version}"', **(headers or {})})
+
+
+def _expected_version(if_match: str | None) -> int | None:
+    if if_match is None or if_match.strip() == "*":
+        return None
+    text = if_match.strip().removeprefix("W/").strip('"')
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+        raise InvalidInput("If-Match", f"{if_match!r} is no version of a job", 'send its version, as in ETag: "3"')
+    return int(text)
+
+
+handlers = [
+    create_job,
+    create_jobs,
+    list_jobs,
+    read_job,
+    change_job,
+    delete_job,
+    pause_job,
+    resume_job,
+    trigger_job,
+    list_job_runs,
+    list_versions,
+]

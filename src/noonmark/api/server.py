@@ -1,0 +1,52 @@
+"""A node with its HTTP server, from start to a clean stop."""
+
+import asyncio
+import socket
+
+import structlog
+import uvicorn
+
+from noonmark.api.app import create_app
+from noonmark.node.config import NodeConfig
+from noonmark.node.node import Node
+
+log = structlog.get_logger("noonmark.server")
+
+
+class _Server(uvicorn.Server):
+    """Signals are the command's business, not uvicorn's."""
+
+    def install_signal_handlers(self) -> None:
+        return None
+
+
+async def serve(config: NodeConfig, stop: asyncio.Event) -> None:
+    """Runs until `stop` is set, or raises if the node cannot start."""
+    listener = socket.create_server((config.host, config.port), backlog=1024)
+    address = config.advertise or f"http://{config.host}:{listener.getsockname()[1]}"
+    node = Node(config, address)
+    server = _Server(
+        uvicorn.Config(
+            create_app(node, config.token),
+            loop="none",
+            http="httptools",
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=3,
+        )
+    )
+    running = asyncio.create_task(node.run())
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    stopping = asyncio.create_task(stop.wait())
+    log.info("listening", address=address)
+    await asyncio.wait((running, serving, stopping), return_when=asyncio.FIRST_COMPLETED)
+    node.stop()
+    await asyncio.wait((running,))
+    server.should_exit = True
+    await asyncio.wait((serving,))
+    stopping.cancel()
+    running.result()
+    serving.result()

@@ -1,0 +1,92 @@
+"""`noonmark node`: one node, until it is told to stop."""
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from noonmark.cli.logs import FormatOption, LevelOption, LogFormat, LogLevel, set_up_logs
+from noonmark.errors import NoonmarkError, Unavailable
+
+if TYPE_CHECKING:
+    from noonmark.node.config import NodeConfig
+
+DatabaseUrl = Annotated[
+    str, typer.Option("--database-url", envvar="NOONMARK_DATABASE_URL", metavar="URL", help="postgresql://…")
+]
+Host = Annotated[str, typer.Option("--host", help="Address to listen on.")]
+Shards = Annotated[int, typer.Option("--shards", min=1, help="Set once, when the schema is installed.")]
+Token = Annotated[
+    str | None, typer.Option("--token", envvar="NOONMARK_TOKEN", help="What callers and workers must show.")
+]
+
+
+def node(
+    database_url: DatabaseUrl,
+    host: Host = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 7171,
+    advertise: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where others reach this node, if not at http://host:port.")
+    ] = None,
+    token: Token = None,
+    shards: Shards = 64,
+    log_format: FormatOption = LogFormat.CONSOLE,
+    log_level: LevelOption = LogLevel.INFO,
+) -> None:
+    """Run one node: API, ticking, dispatch. The first signal hands its shards over, a second one ends it at once."""
+    import uvloop
+
+    from noonmark.node.config import NodeConfig
+
+    set_up_logs(log_format, log_level)
+    config = NodeConfig(
+        database_url=database_url, host=host, port=port, advertise=advertise, token=token, shards=shards
+    )
+    uvloop.run(_serve(config))
+
+
+async def _serve(config: "NodeConfig") -> None:
+    import structlog
+
+    from noonmark.api.server import serve
+    from noonmark.cli.lifeline import hold_lifeline
+
+    await reach_database(config.database_url)
+    stop = asyncio.Event()
+    serving = asyncio.ensure_future(serve(config, stop))
+
+    def on_signal() -> None:
+        if stop.is_set():
+            serving.cancel()
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal)
+    hold_lifeline()
+    try:
+        await serving
+    except asyncio.CancelledError:
+        if not stop.is_set():
+            raise
+    except NoonmarkError:
+        structlog.get_logger("noonmark.node").debug("the node failed", exc_info=True)
+        raise  # it is told in one line
+    except Exception:
+        structlog.get_logger("noonmark.node").exception("the node failed")
+        raise typer.Exit(1) from None
+
+
+async def reach_database(url: str) -> None:
+    """One connection, to say early and clearly what is wrong with the address."""
+    import asyncpg
+
+    try:
+        connection = await asyncpg.connect(url, timeout=10)
+    except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        why = str(error) or type(error).__name__
+        raise Unavailable(
+            f"cannot connect: {why}", field="--database-url", fix="is PostgreSQL running, and is the address right?"
+        ) from error
+    await connection.close()

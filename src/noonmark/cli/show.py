@@ -1,0 +1,96 @@
+"""Answers as tables: aligned columns, colour only on a terminal, nothing cut off when piped."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from noonmark.schedule.spec import At, Cron, Every, ScheduleSpec
+
+PIPED_WIDTH = 400
+_STYLES = {
+    "active": "green", "alive": "green", "succeeded": "green", "running": "cyan",
+    "paused": "yellow", "silent": "yellow", "retrying": "yellow", "parked": "yellow", "released": "yellow",
+    "dead": "red", "failed": "red", "timed_out": "red", "expired": "red", "lost": "red",
+    "cancelled": "dim", "withdrawn": "dim",
+}  # fmt: skip
+
+
+def console(*, stderr: bool = False) -> Console:
+    screen = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    return screen if screen.is_terminal else Console(stderr=stderr, highlight=False, width=PIPED_WIDTH, no_color=True)
+
+
+def show(shown: Any) -> None:
+    console().print(shown)
+
+
+def plain(value: Any) -> str:
+    """One line that is safe on a terminal: what users store may hold escape sequences."""
+    match value:
+        case None:
+            return "-"
+        case datetime():
+            return value.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        case msgspec.Raw():
+            text = bytes(value).decode(errors="replace")
+        case list() | tuple():
+            text = ", ".join(map(str, value)) or "-"
+        case dict():
+            text = msgspec.json.encode(value).decode()
+        case _:
+            text = str(value)
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def first_line(text: str | None, width: int = 80) -> str:
+    line = (text or "").strip().split("\n")[-1].strip()  # of a traceback the last line says what was raised
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _cell(value: Any) -> Text:
+    text = plain(value)
+    return Text(text, style=_STYLES.get(text, ""), overflow="fold")
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], empty: str = "Nothing to show.") -> Any:
+    shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for column in columns:
+        shown.add_column(column.upper())
+    for row in rows:
+        shown.add_row(*map(_cell, row))
+    return shown if shown.row_count else Text(empty)
+
+
+def facts(pairs: Iterable[tuple[str, Any]]) -> Any:
+    """One thing, a line for each of its sides."""
+    shown = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    for name, value in pairs:
+        shown.add_row(Text(name, style="bold"), _cell(value))
+    return shown
+
+
+def schedule_text(schedule: ScheduleSpec) -> str:
+    match schedule:
+        case Every(every=period):
+            return f"every {period}" if isinstance(period, str) else f"every {period}s"
+        case Cron(cron=expression, tz=tz):
+            return f"{expression} ({tz})"
+        case At(at=at):
+            return f"at {plain(at)}"
+    return "now" if type(schedule).__name__ == "Now" else "when triggered"
+
+
+def duration_text(seconds: float) -> str:
+    """3 ms, 1.2 s, 4 min, 8 h."""
+    if seconds < 1:
+        return f"{max(seconds, 0) * 1000:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h"

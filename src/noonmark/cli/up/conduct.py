@@ -1,0 +1,159 @@
+"""Starts the processes in order, watches over them, stops them in order."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from noonmark.cli.up.child import Child, ChildFailed, Say
+from noonmark.cli.up.database import Database
+from noonmark.cli.up.follow import SAMPLE, Follower, make_sample
+from noonmark.client import Client
+
+READY_WITHIN_S = 120.0
+LOOK_S = 0.1
+TRIM_S = 60.0
+WORKER_GRACE_S = 10.0
+NODE_GRACE_S = 15.0
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    host: str
+    port: int
+    url: str
+    database_url: str
+    data_dir: Path
+    workers: int
+    sample: bool
+    token: str | None
+    shards: int
+
+
+class Signals:
+    """The first begins to stop, the second hurries, the third kills."""
+
+    def __init__(self) -> None:
+        self.stop = asyncio.Event()
+        self.hurry = asyncio.Event()
+        self.kill = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, self.on_signal)
+
+    def on_signal(self) -> None:
+        if self.hurry.is_set():
+            self.kill.set()
+        elif self.stop.is_set():
+            self.hurry.set()
+        self.stop.set()
+
+
+class Conductor:
+    def __init__(self, settings: Settings, database: Database, say: Say, greet: Callable[[], None]) -> None:
+        self._settings = settings
+        self._database = database
+        self._say = say
+        self._greet = greet
+        environment = {"NOONMARK_DATABASE_URL": settings.database_url}
+        if settings.token:
+            environment["NOONMARK_TOKEN"] = settings.token
+        node = ["node", "--host", settings.host, "--port", str(settings.port), "--shards", str(settings.shards)]
+        self._node = self._child("node", node, environment, must_settle=True)
+        del environment["NOONMARK_DATABASE_URL"]
+        work = ["--server", settings.url, "--grace-s", f"{WORKER_GRACE_S - 2:g}", "noonmark.sample:app"]
+        self._workers = [
+            self._child(f"worker-{number}", ["worker", "--name", f"up-{number}", *work], environment)
+            for number in range(1, settings.workers + 1)
+        ]
+
+    async def run(self) -> None:
+        """Until a signal. Raises ChildFailed if the node could not be started."""
+        signals = Signals()
+        chores: list[asyncio.Task[Any]] = []
+        keeping = asyncio.create_task(self._node.keep())
+        database = asyncio.create_task(self._database.keep(signals.stop, self._say))
+        kept = [keeping]
+        client = Client(self._settings.url, self._settings.token)
+        try:
+            if not await _before(signals.stop, keeping, self._until_ready()):
+                return
+            self._node.settled = True
+            if self._settings.sample and not await _before(signals.stop, keeping, make_sample(client)):
+                return
+            self._greet()
+            if self._settings.sample:
+                chores.append(asyncio.create_task(Follower(client, SAMPLE, self._say).run()))
+            chores.append(asyncio.create_task(self._trim_logs()))
+            kept += [asyncio.create_task(worker.keep()) for worker in self._workers]
+            await _before(signals.stop, keeping, asyncio.Event().wait())
+        finally:
+            for chore in chores:
+                chore.cancel()
+            await asyncio.gather(*chores, return_exceptions=True)
+            await client.close()
+            await self._stop(signals)
+            signals.stop.set()
+            await asyncio.gather(*kept, database, return_exceptions=True)
+
+    async def _stop(self, signals: Signals) -> None:
+        children = [*self._workers, self._node]
+        if any(child.pid for child in children):
+            self._say("\nStopping: the workers, the node, the database. Ctrl-C again hurries.")
+        killing = asyncio.create_task(_kill_on(signals.kill, children))
+        await asyncio.gather(*(worker.stop(WORKER_GRACE_S, signals.hurry) for worker in self._workers))
+        await self._node.stop(NODE_GRACE_S, signals.hurry)
+        killing.cancel()
+
+    async def _until_ready(self) -> None:
+        import aiohttp
+
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(READY_WITHIN_S), aiohttp.ClientSession() as session:
+                while True:
+                    with contextlib.suppress(aiohttp.ClientError, OSError):
+                        async with session.get(f"{self._settings.url}/readyz") as answer:
+                            if answer.status == 200:
+                                return
+                    await asyncio.sleep(LOOK_S)
+        raise ChildFailed(
+            f"the node was not ready within {READY_WITHIN_S:g} s. The end of its log:\n{self._node.log_tail()}"
+        )
+
+    async def _trim_logs(self) -> None:
+        while True:
+            await asyncio.sleep(TRIM_S)
+            for child in (self._node, *self._workers):
+                child.trim_log()
+
+    def _child(
+        self, name: str, arguments: list[str], environment: Mapping[str, str], *, must_settle: bool = False
+    ) -> Child:
+        log_file = self._settings.data_dir / f"{name}.log"
+        return Child(name, arguments, dict(environment), log_file, self._say, must_settle=must_settle)
+
+
+async def _before(stop: asyncio.Event, keeping: "asyncio.Task[None]", doing: Coroutine[Any, Any, Any]) -> bool:
+    """Whether it was done before `stop`. Raises what it raises, or what ended the node."""
+    done = asyncio.create_task(doing)
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({done, stopping, keeping}, return_when=asyncio.FIRST_COMPLETED)
+        if stop.is_set():
+            return False
+        if keeping.done():
+            keeping.result()
+        await done
+        return True
+    finally:
+        done.cancel()
+        stopping.cancel()
+        await asyncio.gather(done, stopping, return_exceptions=True)
+
+
+async def _kill_on(kill: asyncio.Event, children: list[Child]) -> None:
+    await kill.wait()
+    for child in children:
+        child.kill()

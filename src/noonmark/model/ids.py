@@ -1,0 +1,88 @@
+"""Ids that say where a thing lives.
+
+A job's id ends in its shard (the low 12 bits), and a run's id is its job's id and nominal time, so every id leads to
+its shard without a look-up. A job's shard is a hash of its tenant and name, so the name is unique within one shard.
+"""
+
+import hashlib
+from typing import NewType
+
+from noonmark.errors import InvalidInput
+
+TenantId = NewType("TenantId", int)
+JobId = NewType("JobId", int)
+NodeId = NewType("NodeId", int)
+WorkerId = NewType("WorkerId", int)
+GrantId = NewType("GrantId", int)
+PolicyId = NewType("PolicyId", int)
+ScheduleId = NewType("ScheduleId", int)
+
+RunKey = tuple[JobId, int]
+"""(job, nominal time in µs): the identity of a run."""
+
+SHARD_BITS = 12
+MAX_SHARDS = 1 << SHARD_BITS
+_GRANT_BITS = 30
+
+_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
+_VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
+
+
+def shard_of(job_id: int) -> int:
+    return job_id & (MAX_SHARDS - 1)
+
+
+def job_id_of(sequence: int, shard: int) -> JobId:
+    return JobId(sequence << SHARD_BITS | shard)
+
+
+def shard_for(tenant_id: int, name: str, shard_count: int) -> int:
+    """The same hash stands in SQL as `noonmark.shard_for`, for submissions made inside a user's transaction."""
+    digest = hashlib.md5(f"{tenant_id}/{name}".encode(), usedforsecurity=False).digest()
+    return int.from_bytes(digest[:4], "big") % shard_count
+
+
+def grant_id_of(node_id: int, counter: int) -> GrantId:
+    """Unique without asking: a node id is never used twice."""
+    return GrantId((node_id << _GRANT_BITS) + counter)
+
+
+def _encode(number: int) -> str:
+    text = ""
+    while number:
+        number, digit = divmod(number, 32)
+        text = _DIGITS[digit] + text
+    return text or "0"
+
+
+def _decode(text: str) -> int:
+    number = 0
+    for digit in text:
+        number = number * 32 + _VALUES[digit]
+    return number
+
+
+def job_text(job_id: int) -> str:
+    return f"job_{_encode(job_id)}"
+
+
+def run_text(key: tuple[int, int]) -> str:
+    return f"run_{_encode(key[0])}_{_encode(key[1])}"
+
+
+def parse_job(text: str) -> JobId:
+    prefix, _, rest = text.partition("_")
+    if prefix == "job" and rest and all(digit in _VALUES for digit in rest) and len(rest) <= 12:
+        return JobId(_decode(rest))
+    raise InvalidInput("job_id", f"{text!r} is not a job id", "use the id that creating the job returned: job_…")
+
+
+def parse_run(text: str) -> RunKey:
+    parts = text.split("_")
+    if (
+        len(parts) == 3
+        and parts[0] == "run"
+        and all(p and len(p) <= 12 and set(p) <= _VALUES.keys() for p in parts[1:])
+    ):
+        return JobId(_decode(parts[1])), _decode(parts[2])
+    raise InvalidInput("run_id", f"{text!r} is not a run id", "use the id that listing the runs returned: run_…")

@@ -1,0 +1,76 @@
+"""A job's definition as its owner writes it, and the checks that need nothing but the definition."""
+
+import re
+from typing import Annotated, Literal
+
+import msgspec
+
+from noonmark.errors import InvalidInput, TooLarge
+from noonmark.model.policy import Policy, Retry
+
+MAX_INPUT_BYTES = 64 * 1024
+MAX_CATCH_UP = 1000
+MAX_PRIORITY = 9
+DEFAULT_PRIORITY = 5
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,199}")
+_TASK = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,199}")
+
+
+class Misfire(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What to do with occurrences that passed while no node could fire them."""
+
+    policy: Literal["skip", "once", "all"] = "once"
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_CATCH_UP)] = 100
+    """With `all`: at most this many, the latest ones."""
+
+    @property
+    def catch_up(self) -> int:
+        return {"skip": 0, "once": 1, "all": self.limit}[self.policy]
+
+
+def check_name(field: str, name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(
+            field,
+            f"{name[:80]!r} is not a name",
+            "use 1 to 200 letters, digits and . _ : @ -, starting with a letter or digit",
+        )
+
+
+def check_policy(policy: Policy) -> None:
+    if not _TASK.fullmatch(policy.task):
+        raise InvalidInput("task", f"{policy.task[:80]!r} is not a task name", "use the name given to @app.task")
+    check_name("queue", policy.queue)
+    if not 0 < policy.timeout_s <= 7 * 86_400:
+        raise InvalidInput(
+            "timeout_s", f"{policy.timeout_s} is out of bounds", "use above 0 and at most 604800 (7 days)"
+        )
+    if policy.start_deadline_s is not None and not 0 < policy.start_deadline_s <= 30 * 86_400:
+        raise InvalidInput(
+            "start_deadline_s", f"{policy.start_deadline_s} is out of bounds", "use above 0, at most 30 days"
+        )
+    check_retry(policy.retry)
+
+
+def check_retry(retry: Retry) -> None:
+    if not 1 <= retry.max_attempts <= 100:
+        raise InvalidInput("retry.max_attempts", f"{retry.max_attempts} is out of bounds", "use 1 to 100")
+    if not 0 <= retry.base_s <= retry.max_delay_s:
+        raise InvalidInput("retry.base_s", f"{retry.base_s} is out of bounds", "use 0 up to retry.max_delay_s")
+    if not 1 <= retry.factor <= 10:
+        raise InvalidInput("retry.factor", f"{retry.factor} is out of bounds", "use 1 to 10")
+    if not 0 <= retry.max_delay_s <= 7 * 86_400:
+        raise InvalidInput("retry.max_delay_s", f"{retry.max_delay_s} is out of bounds", "use at most 604800 (7 days)")
+
+
+def check_priority(priority: int) -> None:
+    if not 0 <= priority <= MAX_PRIORITY:
+        raise InvalidInput("priority", f"{priority} is out of bounds", f"use 0 (last) to {MAX_PRIORITY} (first)")
+
+
+def check_input(text: str | None, limit_bytes: int = MAX_INPUT_BYTES) -> None:
+    if text is not None and len(text) * 4 > limit_bytes and (size := len(text.encode())) > limit_bytes:
+        raise TooLarge(
+            "input", f"{size} bytes is above the bound of {limit_bytes}", "store it elsewhere and pass a reference"
+        )

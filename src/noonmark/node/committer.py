@@ -1,0 +1,150 @@
+"""The committer: the one place where a node's decisions become durable, one after the other.
+
+It alternates between batches (all that the owner decided since the last one, in one transaction) and *units*: work with
+its own transaction, such as a tick, a page or a change of a job. While one is under way the next batch gathers, so
+groups grow with the load and an idle node commits at once.
+
+Invariants
+- Nothing of this node writes to owned tables but the committer, and it does one thing at a time.
+- Before a unit begins, the outbox is taken and the unit's `prepare` runs, with no event between the two; the outbox is
+  committed first. So a unit sees in the database all that was decided before its `prepare`; what is decided later is
+  still in the outbox.
+- Answers are released only after the commit that makes them true.
+- After a failure nothing more is written: it may be unknown whether the last commit happened, so the life ends.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeVar
+
+from noonmark.clock import SECOND_US, Clock, monotonic_s
+from noonmark.errors import NoonmarkError, NotOwner, Unavailable
+from noonmark.shard.answers import Granted
+from noonmark.shard.outbox import Batch
+from noonmark.shard.owner import Owner
+from noonmark.store.commit import commit_batch
+from noonmark.store.connect import Connection
+
+T = TypeVar("T")
+
+
+class _Unit(Generic[T]):
+    def __init__(
+        self, prepare: Callable[[], None] | None, action: Callable[[Connection], Awaitable[T]], done: asyncio.Future[T]
+    ) -> None:
+        self.prepare = prepare
+        self.action = action
+        self.done = done
+
+
+class Committer:
+    def __init__(self, connection: Connection, node_id: int, owner: Owner, clock: Clock) -> None:
+        self._connection = connection
+        self._node_id = node_id
+        self._owner = owner
+        self._clock = clock
+        self._wanted = asyncio.Event()
+        self._units: deque[_Unit[Any]] = deque()
+        self.idle_work: Callable[[], Awaitable[None] | None] = lambda: None
+        """Asked for a unit when none is queued: the pager's door."""
+        self.closed = False
+        self.on_commit: Callable[[Batch, float], None] = lambda batch, seconds: None
+
+    def wake(self) -> None:
+        self._wanted.set()
+
+    async def perform(
+        self, action: Callable[[Connection], Awaitable[T]], prepare: Callable[[], None] | None = None
+    ) -> T:
+        """Runs `action` in its turn. A NoonmarkError from it goes to the caller and changes nothing else."""
+        if self.closed:
+            raise NotOwner("the node is losing its shards")
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._units.append(_Unit(prepare, action, done))
+        self.wake()
+        return await done
+
+    async def run(self) -> None:
+        """Until cancelled, or until a commit fails: then the failure is raised."""
+        try:
+            while True:
+                await self._wait()
+                await self._turn()
+        finally:
+            self.closed = True
+            for unit in self._units:
+                if not unit.done.done():
+                    unit.done.set_exception(NotOwner("the node lost its shards before it began"))
+
+    async def flush(self) -> None:
+        """Returns when all that was decided so far is durable."""
+
+        async def nothing(connection: Connection) -> None:
+            return None
+
+        await self.perform(nothing)
+
+    async def _wait(self) -> None:
+        if self._units:
+            return
+        due_us = self._owner.next_due_us()
+        wait_s = 1.0 if due_us is None else min(1.0, (due_us - self._clock.now_us()) / SECOND_US)
+        if wait_s > 0:
+            timer = asyncio.get_running_loop().call_later(wait_s, self._wanted.set)
+            await self._wanted.wait()
+            timer.cancel()
+        self._wanted.clear()
+
+    async def _turn(self) -> None:
+        unit = self._units.popleft() if self._units else None
+        self._owner.advance(self._clock.now_us())
+        batch = self._owner.take_outbox()
+        if unit is not None and unit.prepare is not None:
+            try:
+                unit.prepare()
+            except NoonmarkError as error:
+                _fail(unit.done, error)
+                unit = None
+        failure: NoonmarkError = NotOwner("the node lost its shards before it began")
+        try:
+            if batch:
+                started_s = monotonic_s()
+                await commit_batch(self._connection, self._node_id, batch)
+                self._release(batch)
+                self.on_commit(batch, monotonic_s() - started_s)
+            if unit is not None:
+                failure = Unavailable("the database did not say whether this was done", fix="look before trying again")
+                await self._act(unit)
+        except BaseException:
+            if unit is not None:
+                _fail(unit.done, failure)
+            raise
+        idle = None if self._units else self.idle_work()
+        if idle is not None:
+            await idle
+
+    async def _act(self, unit: _Unit[Any]) -> None:
+        try:
+            result = await unit.action(self._connection)
+        except NoonmarkError as error:
+            _fail(unit.done, error)
+        else:
+            if not unit.done.done():
+                unit.done.set_result(result)
+        if self._owner.outbox:
+            self.wake()
+
+    def _release(self, batch: Batch) -> None:
+        for token, answer in batch.answers:
+            assert isinstance(token, asyncio.Future)
+            if not token.done():
+                token.set_result(answer)
+            elif isinstance(answer, Granted):
+                self._owner.return_grant(answer.grant_id, self._clock.now_us())
+                self.wake()
+
+
+def _fail(future: asyncio.Future[Any], error: BaseException) -> None:
+    if not future.done():
+        future.set_exception(error)

@@ -1,0 +1,27 @@
+"""Settings of a node, with the defaults that hold from a laptop to a fleet."""
+
+import msgspec
+
+from noonmark.shard.limits import Limits
+
+
+class NodeConfig(msgspec.Struct, frozen=True, kw_only=True):
+    database_url: str
+    host: str = "127.0.0.1"
+    port: int = 7171
+    advertise: str | None = None
+    """The address that other nodes and workers reach this node at, if not http://host:port."""
+    token: str | None = None
+    shards: int = 64
+    """Set once, by the node that installs the schema."""
+    lease_s: float = 3.0
+    renew_s: float = 0.75
+    lookahead_s: float = 3.0
+    tick_s: float = 1.0
+    tick_shards: int = 8
+    """How many shards one tick's transaction covers: other commits go in between."""
+    grace_s: float = 30.0
+    """An occurrence later than this was missed, and its job's misfire policy decides."""
+    heartbeat_s: float = 2.0
+    inbox_s: float = 0.05
+    limits: Limits = Limits()

@@ -1,0 +1,146 @@
+"""The worker protocol on the node's side: messages in, the owner's answers out, each after its commit."""
+
+import asyncio
+
+import msgspec
+
+from noonmark.clock import SECOND_US
+from noonmark.errors import Unavailable, UnknownWorker
+from noonmark.model.ids import WorkerId
+from noonmark.model.reason import Outcome
+from noonmark.node.life import Life
+from noonmark.shard.answers import Granted, Reported
+from noonmark.shard.live import LEFT_IN_ROW
+from noonmark.store.pages import load_inputs
+from noonmark.store.statement import statement
+from noonmark.wire.worker import (
+    Claim,
+    ClaimAnswer,
+    Heartbeat,
+    HeartbeatAnswer,
+    Register,
+    Registered,
+    Report,
+    ReportAnswer,
+    ReportItem,
+    RunGrant,
+    Terms,
+)
+
+_MOST_WAIT_S = 60.0
+_MOST_ERROR = 16_384
+_MOST_RESULT = 65_536
+
+
+async def register(life: Life, message: Register) -> Registered:
+    worker_id = message.worker
+    described = (message.name[:200], message.queues, message.tasks, message.concurrency)
+    if not worker_id or not await life.pool.fetchval(statement("renew_worker"), worker_id, *described):
+        worker_id = int(await life.pool.fetchval(statement("register_worker"), *described))
+    await life.pool.execute(statement("declare_tasks"), message.tasks)
+    life.owner.serve(WorkerId(worker_id), message.queues, message.tasks, life.clock.now_us())
+    return Registered(
+        worker=worker_id,
+        heartbeat_s=life.config.heartbeat_s,
+        silence_s=life.config.limits.silence_us / SECOND_US,
+        nodes=sorted(life.ownership.nodes.values()),
+        now_us=life.clock.now_us(),
+    )
+
+
+async def claim(life: Life, message: Claim) -> ClaimAnswer:
+    _known(life, message.worker)
+    token = life.token()
+    life.owner.claim(token, WorkerId(message.worker), message.max, life.clock.now_us())
+    life.committer.wake()
+    try:
+        await asyncio.wait((token,), timeout=max(0.0, min(message.wait_s, _MOST_WAIT_S)))
+        if not token.done() and life.owner.withdraw_claim(token):
+            token.cancel()
+            return ClaimAnswer(grant=0, runs=[], terms={}, now_us=life.clock.now_us())
+        granted: Granted = await token
+    except asyncio.CancelledError:
+        life.owner.withdraw_claim(token)
+        token.cancel()
+        raise
+    return await _answer(life, granted)
+
+
+async def _answer(life: Life, granted: Granted) -> ClaimAnswer:
+    runs = [live for live in granted.runs if live.grant is not None and live.grant.grant_id == granted.grant_id]
+    large = [live for live in runs if live.input == LEFT_IN_ROW]
+    inputs: dict[tuple[int, int], str | None] = {}
+    if large:
+        async with life.pool.acquire() as connection:
+            inputs = await load_inputs(connection, large)  # type: ignore[arg-type]
+    return ClaimAnswer(
+        grant=granted.grant_id,
+        runs=[
+            RunGrant(
+                live.job_id,
+                live.nominal_us,
+                live.attempt + 1,
+                live.due_us,
+                live.policy_id,
+                live.input if live.input != LEFT_IN_ROW else inputs.get(live.key),
+            )
+            for live in runs
+        ],
+        terms={policy_id: _terms(life, policy_id) for policy_id in {live.policy_id for live in runs}},
+        now_us=life.clock.now_us(),
+    )
+
+
+def _terms(life: Life, policy_id: int) -> Terms:
+    policy = life.policies[policy_id]  # type: ignore[index]
+    return Terms(policy.task, policy.timeout_s, policy.retry.max_attempts, policy.queue)
+
+
+async def heartbeat(life: Life, message: Heartbeat) -> HeartbeatAnswer:
+    _known(life, message.worker)
+    now_us = life.clock.now_us()
+    cancel, lost = life.owner.heartbeat(WorkerId(message.worker), message.grants, now_us)
+    life.committer.wake()
+    return HeartbeatAnswer(cancel=list(cancel), lost=lost, nodes=sorted(life.ownership.nodes.values()), now_us=now_us)
+
+
+async def report(life: Life, message: Report) -> ReportAnswer:
+    if not life.trusted:
+        raise Unavailable("this node's lease has passed")
+    token = life.token()
+    items = [item if _plain(item) else _clean(item) for item in message.items]
+    life.owner.report(token, WorkerId(message.worker), items, life.clock.now_us())
+    life.committer.wake()
+    answer: Reported = await token
+    return ReportAnswer(answer.refused, answer.elsewhere, life.clock.now_us())
+
+
+def _known(life: Life, worker_id: int) -> None:
+    if not life.trusted:
+        raise Unavailable("this node's lease has passed")
+    if not life.owner.knows(WorkerId(worker_id)):
+        raise UnknownWorker(f"worker {worker_id} is not registered here", fix="register again with the same id")
+
+
+def _plain(item: ReportItem) -> bool:
+    return item.error is None and item.result is None and item.outcome is Outcome.SUCCEEDED
+
+
+def _clean(item: ReportItem) -> ReportItem:
+    """What a worker says of itself must never break the transaction that it shares with others."""
+    outcome = item.outcome
+    if outcome not in _REPORTABLE:
+        outcome = Outcome.FAILED
+    error = None if item.error is None else item.error.replace("\0", "\N{REPLACEMENT CHARACTER}")[:_MOST_ERROR]
+    result = item.result
+    if result is not None:
+        try:
+            if len(result) > _MOST_RESULT or "\0" in result:
+                raise ValueError
+            msgspec.json.decode(result)
+        except ValueError:
+            result, error = None, error or "the result was dropped: it is not JSON of at most 64 KiB"
+    return msgspec.structs.replace(item, outcome=outcome, error=error, result=result)
+
+
+_REPORTABLE = frozenset({Outcome.SUCCEEDED, Outcome.FAILED, Outcome.TIMED_OUT, Outcome.RELEASED, Outcome.CANCELLED})

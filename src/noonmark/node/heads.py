@@ -1,0 +1,58 @@
+"""The jobs that runs are being asked of, kept in memory.
+
+The owner is the only writer of its jobs, and heads are read and evicted in the committer's order, so what is kept here
+is never older than the database. A large input is not kept.
+"""
+
+from collections import OrderedDict
+from collections.abc import Collection
+
+from noonmark.model.ids import JobId
+from noonmark.node.committer import Committer
+from noonmark.store.connect import Connection
+from noonmark.store.jobs import JobHead, load_heads, load_heads_by_name
+
+_MOST = 20_000
+_MOST_INPUT = 2_048
+
+
+class Heads:
+    def __init__(self, committer: Committer) -> None:
+        self._committer = committer
+        self._by_id: OrderedDict[JobId, JobHead] = OrderedDict()
+        self._by_name: dict[tuple[int, str], JobId] = {}
+
+    def get(self, job_id: JobId) -> JobHead | None:
+        return self._by_id.get(job_id)
+
+    def find(self, tenant_id: int, name: str) -> JobHead | None:
+        job_id = self._by_name.get((tenant_id, name))
+        return None if job_id is None else self._by_id.get(job_id)
+
+    def evict(self, job_id: JobId) -> None:
+        head = self._by_id.pop(job_id, None)
+        if head is not None:
+            self._by_name.pop((head.tenant_id, head.name), None)
+
+    async def load(
+        self, tenant_id: int, job_ids: Collection[JobId], names: Collection[tuple[int, str]]
+    ) -> list[JobHead]:
+        """Reads heads in the committer's order and keeps them; those that do not exist are absent."""
+
+        async def read(connection: Connection) -> list[JobHead]:
+            found = await load_heads(connection, list(job_ids)) if job_ids else []
+            if names:
+                found += await load_heads_by_name(connection, tenant_id, list(names))
+            for head in found:
+                self._keep(head)
+            return found
+
+        return await self._committer.perform(read)
+
+    def _keep(self, head: JobHead) -> None:
+        if head.input is not None and len(head.input) > _MOST_INPUT:
+            return
+        self._by_id[head.job_id] = head
+        self._by_name[head.tenant_id, head.name] = head.job_id
+        while len(self._by_id) > _MOST:
+            self.evict(next(iter(self._by_id)))

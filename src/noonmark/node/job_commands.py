@@ -1,0 +1,209 @@
+"""Changes to jobs: each is one turn of the committer, durable when it returns.
+
+A change is refused with NotOwner before anything is done, or with a clear error that changes nothing. While it is under
+way the job's waiting runs are out of memory, so none of them can start on the old terms; afterwards they are read back.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from noonmark.errors import DuplicateName, NoonmarkError, NotFound, VersionConflict
+from noonmark.model.ids import JobId, shard_for, shard_of
+from noonmark.model.reason import Outcome, Reason
+from noonmark.model.run import RunRow
+from noonmark.node.life import Life
+from noonmark.node.plan import Plan, first_runs, make_plans, patched
+from noonmark.node.run_commands import admit, record_end
+from noonmark.store import jobs as store
+from noonmark.store.commit import insert_runs
+from noonmark.store.connect import Connection
+from noonmark.store.fence import fenced
+from noonmark.store.jobs import JobHead
+from noonmark.wire.resources import JobPatch, JobSpec
+
+_MOST_READMITTED = 5_000
+
+
+async def create_jobs(life: Life, tenant_id: int, specs: list[JobSpec], shard_count: int) -> list[JobId]:
+    shards = [shard_for(tenant_id, spec.name, shard_count) for spec in specs]
+    twice = [name for name, count in Counter(spec.name for spec in specs).items() if count > 1]
+    if twice:
+        raise DuplicateName(f"the name {twice[0]!r} appears twice in this request", field="name")
+    plans = await make_plans(life.pool, specs, life.clock.now_us())
+
+    def prepare() -> None:
+        for shard in shards:
+            life.check(shard)
+
+    async def action(connection: Connection) -> list[JobId]:
+        now_us = life.clock.now_us()
+        job_ids = await store.next_job_ids(connection, shards)
+        heads = [
+            plan.head(tenant_id, job_id, 1, now_us, active=True) for plan, job_id in zip(plans, job_ids, strict=True)
+        ]
+        rows: list[RunRow] = []
+        for plan, head in zip(plans, heads, strict=True):
+            rows += _planned(life, plan, head, now_us)
+        async with fenced(connection, life.node_id):
+            taken = await store.insert_jobs(connection, heads, [plan.text for plan in plans])
+            if taken:
+                raise DuplicateName(
+                    f"a job named {taken[0]!r} exists already",
+                    field="name",
+                    fix="choose another name, or update that job",
+                )
+            await insert_runs(connection, rows)
+        await admit(life, connection, rows)
+        return job_ids
+
+    return await life.committer.perform(action, prepare)
+
+
+async def update_job(life: Life, tenant_id: int, job_id: JobId, patch: JobPatch, expected_version: int | None) -> None:
+    head = await _head(life, tenant_id, job_id)
+    spec = patched(await _spec(life, head), patch)
+    [plan] = await make_plans(life.pool, [spec], head.created_us)
+
+    async def action(connection: Connection) -> None:
+        current = await _current(life, connection, tenant_id, job_id, expected_version)
+        if current.version != head.version:
+            raise VersionConflict(f"the job is at version {current.version} now", field="version", fix="try again")
+        now_us = life.clock.now_us()
+        changed = plan.head(tenant_id, job_id, current.version + 1, current.created_us, active=current.active)
+        rows = _planned(life, plan, changed, now_us) if current.active else []
+        async with fenced(connection, life.node_id):
+            await store.delete_planned_runs(connection, changed, now_us, life.owner.granted_of(job_id))
+            await store.update_job(connection, changed, plan.text, now_us)
+            await insert_runs(connection, rows)
+        await _readmit(life, connection, changed)
+
+    await _change(life, job_id, action)
+
+
+async def pause_job(life: Life, tenant_id: int, job_id: JobId) -> None:
+    async def action(connection: Connection) -> None:
+        head = await _current(life, connection, tenant_id, job_id, None)
+        now_us = life.clock.now_us()
+        granted = life.owner.granted_of(job_id)
+        async with fenced(connection, life.node_id):
+            await store.delete_planned_runs(connection, head, now_us, granted)
+            await store.park_runs(connection, head, granted)
+            await store.set_job_active(connection, head._replace(active=False), now_us)
+
+    await _head(life, tenant_id, job_id)
+    await _change(life, job_id, action, lambda: life.owner.paused.add(job_id))
+
+
+async def resume_job(life: Life, tenant_id: int, job_id: JobId) -> None:
+    head = await _head(life, tenant_id, job_id)
+    [plan] = await make_plans(life.pool, [await _spec(life, head)], head.created_us)
+
+    async def action(connection: Connection) -> None:
+        current = await _current(life, connection, tenant_id, job_id, head.version)
+        if current.active:
+            return
+        now_us = life.clock.now_us()
+        resumed = current._replace(active=True)
+        rows = _planned(life, plan, resumed, now_us)
+        life.owner.paused.discard(job_id)
+        async with fenced(connection, life.node_id):
+            await store.set_job_active(connection, resumed, now_us)
+            await store.unpark_runs(connection, resumed, life.owner.watermarks[resumed.shard])
+            await insert_runs(connection, rows)
+        await _readmit(life, connection, resumed)
+
+    await _change(life, job_id, action)
+
+
+async def delete_job(life: Life, tenant_id: int, job_id: JobId, expected_version: int | None) -> None:
+    await _head(life, tenant_id, job_id)
+
+    def stop_running() -> None:
+        for nominal_us in life.owner.granted_of(job_id):
+            life.owner.cancel((job_id, nominal_us), life.clock.now_us())
+
+    async def action(connection: Connection) -> None:
+        head = await _current(life, connection, tenant_id, job_id, expected_version)
+        now_us = life.clock.now_us()
+        async with fenced(connection, life.node_id):
+            rows = await store.delete_waiting_runs(connection, head, life.owner.granted_of(job_id))
+            await record_end(connection, rows, Outcome.WITHDRAWN, Reason.JOB_DELETED, now_us)
+            await store.delete_job(connection, head, now_us)
+        life.owner.paused.discard(job_id)
+
+    await _change(life, job_id, action, stop_running)
+
+
+async def _change(
+    life: Life,
+    job_id: JobId,
+    action: Callable[[Connection], Awaitable[None]],
+    also: Callable[[], None] = lambda: None,
+) -> None:
+    """A turn of the committer with the job's waiting runs out of memory; a refused change reads them back."""
+
+    def prepare() -> None:
+        life.check(shard_of(job_id))
+        life.heads.evict(job_id)
+        life.owner.withdraw(job_id)
+        also()
+
+    async def guarded(connection: Connection) -> None:
+        try:
+            await action(connection)
+        except NoonmarkError:
+            life.owner.backlog.start_scan(shard_of(job_id))
+            raise
+
+    await life.committer.perform(guarded, prepare)
+
+
+async def _head(life: Life, tenant_id: int, job_id: JobId) -> JobHead:
+    life.check(shard_of(job_id))
+    found = life.heads.get(job_id)
+    if found is None:
+        heads = await life.heads.load(tenant_id, [job_id], [])
+        found = heads[0] if heads else None
+    if found is None or found.tenant_id != tenant_id:
+        raise NotFound("there is no such job", field="job")
+    return found
+
+
+async def _current(
+    life: Life, connection: Connection, tenant_id: int, job_id: JobId, expected_version: int | None
+) -> JobHead:
+    heads = await store.load_heads(connection, [job_id])
+    if not heads or heads[0].tenant_id != tenant_id:
+        raise NotFound("there is no such job", field="job")
+    if expected_version is not None and heads[0].version != expected_version:
+        raise VersionConflict(
+            f"the job is at version {heads[0].version}, not {expected_version}",
+            field="version",
+            fix="read the job again and repeat the change",
+        )
+    return heads[0]
+
+
+async def _spec(life: Life, head: JobHead) -> JobSpec:
+    async with life.pool.acquire() as connection:
+        text = await store.load_spec(connection, head)  # type: ignore[arg-type]
+    return msgspec.json.decode(text, type=JobSpec)
+
+
+def _planned(life: Life, plan: Plan, head: JobHead, now_us: int) -> list[RunRow]:
+    """Enters the schedule into the timetable and answers the runs that no tick will make."""
+    if plan.schedule_id is None or plan.schedule_text is None:
+        return first_runs(life.owner, plan, head, None, now_us)
+    life.timetable.add(head.shard, plan.schedule_id, plan.schedule_text)
+    return first_runs(life.owner, plan, head, life.timetable.recurrence(plan.schedule_id), now_us)
+
+
+async def _readmit(life: Life, connection: Connection, head: JobHead) -> None:
+    """The job's waiting runs come back into memory."""
+    watermark_us = life.owner.watermarks[head.shard]
+    rows = await store.load_waiting_runs(connection, head, watermark_us, _MOST_READMITTED)
+    await admit(life, connection, rows)
+    if len(rows) == _MOST_READMITTED:
+        life.owner.backlog.start_scan(head.shard)

@@ -1,0 +1,115 @@
+"""One life of a node: a node id, what it owns, its memory, and the loops that carry it.
+
+A life begins with a fresh row in `node` and empty hands, and ends at a clean stop, when it is declared dead, or at the
+first commit that fails. Whoever waits for an answer then learns that there will be none, the memory is dropped, and the
+node begins its next life. Nothing is ever repaired in place.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+import structlog
+
+from noonmark.clock import SECOND_US, MonotonicClock, monotonic_s
+from noonmark.errors import NotOwner, Unavailable
+from noonmark.model.ids import PolicyId, TenantId
+from noonmark.model.policy import Policy
+from noonmark.model.run import RunRow
+from noonmark.node.committer import Committer
+from noonmark.node.config import NodeConfig
+from noonmark.node.heads import Heads
+from noonmark.shard.owner import Owner
+from noonmark.shard.timetable import Timetable
+from noonmark.store.connect import OWNER_SETTINGS, Connection, Pool, connect
+from noonmark.store.intern import load_policies
+from noonmark.store.ownership import Ownership, register_node
+
+log = structlog.get_logger("noonmark.node")
+
+
+class Life:
+    def __init__(
+        self,
+        config: NodeConfig,
+        clock: MonotonicClock,
+        pool: Pool,
+        node_id: int,
+        connection: Connection,
+        lease: Connection,
+    ) -> None:
+        self.config = config
+        self.pool = pool
+        self.clock = clock
+        self.node_id = node_id
+        self.connection = connection
+        self.lease = lease
+        self.policies: dict[PolicyId, Policy] = {}
+        self.weights: dict[TenantId, int] = {}
+        self.owner = Owner(
+            node_id=node_id,
+            policies=self.policies,
+            weights=self.weights,
+            limits=config.limits,
+            random=Random(node_id).random,
+        )
+        self.committer = Committer(connection, node_id, self.owner, clock)
+        self.timetable = Timetable(grace_us=round(config.grace_s * SECOND_US))
+        self.heads = Heads(self.committer)
+        self.terms: dict[int, int] = {}
+        self.ownership = Ownership({}, {})
+        self.trusted_until_s = monotonic_s() + config.lease_s
+        self.settled = asyncio.Event()
+        """Set when the node owns its share."""
+        self.fired = 0
+        self._waiting: set[asyncio.Future[Any]] = set()
+
+    @classmethod
+    async def begin(cls, config: NodeConfig, clock: MonotonicClock, pool: Pool, address: str, version: str) -> "Life":
+        connection = await connect(config.database_url, OWNER_SETTINGS)
+        lease = await connect(config.database_url, {"application_name": "noonmark lease"})
+        node_id = await register_node(lease, address, version, config.lease_s)
+        return cls(config, clock, pool, node_id, connection, lease)
+
+    async def run(self, *loops: Callable[["Life"], Coroutine[Any, Any, None]]) -> None:
+        """Until cancelled or until something fails; the failure is raised after all callers have been told."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self.committer.run())
+                for loop in loops:
+                    group.create_task(loop(self))
+        finally:
+            self.committer.closed = True
+            for future in list(self._waiting):
+                if not future.done():
+                    future.set_exception(Unavailable("the node lost its shards; it is unknown whether this was done"))
+            for connection in (self.connection, self.lease):
+                with suppress(Exception):
+                    connection.terminate()
+
+    @property
+    def trusted(self) -> bool:
+        """The lease holds: nobody else can have been given the shards."""
+        return monotonic_s() < self.trusted_until_s and not self.committer.closed
+
+    def check(self, shard: int) -> None:
+        if not self.trusted or shard not in self.terms:
+            raise NotOwner(f"this node does not own shard {shard}")
+
+    def token(self) -> asyncio.Future[Any]:
+        """Waits for an answer of the owner; fails with the life."""
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.add(future)
+        future.add_done_callback(self._waiting.discard)
+        return future
+
+    async def know_policies(self, connection: Connection, rows: list[RunRow]) -> None:
+        """Before rows enter memory, the policies that they name must be there."""
+        missing = {row.policy_id for row in rows} - self.policies.keys()
+        if missing:
+            self.policies.update(await load_policies(connection, missing))
+
+    def policies_of(self, kind: tuple[str, str]) -> list[PolicyId]:
+        return [policy_id for policy_id, policy in self.policies.items() if policy.kind == kind]

@@ -1,0 +1,123 @@
+"""Holds the lease, declares silent nodes dead, and keeps the node's share of the shards.
+
+Protocol
+- Every node renews its lease (`lease_s`) every `renew_s`, on a connection of its own. What it trusts of the lease is
+  counted from before the renewal was sent, so its trust ends before the lease does.
+- Any node that meets an expired lease declares that node dead, which frees its shards under new terms.
+- Each node takes free shards up to its share, or gives away what it has above it. Giving away goes through the
+  committer: all decisions for the shard are durable before the shard is free.
+- A change of ownership rings a bell (NOTIFY), so that others look at once.
+"""
+
+import asyncio
+
+import asyncpg
+import structlog
+
+from noonmark.clock import SECOND_US, monotonic_s
+from noonmark.model.run import GrantRow, RunRow
+from noonmark.node.life import Life
+from noonmark.shard.assignment import moves
+from noonmark.store.connect import Connection
+from noonmark.store.fence import Fenced
+from noonmark.store.ownership import (
+    CHANNEL,
+    Taken,
+    expire_nodes,
+    give_shards,
+    load_ownership,
+    renew_lease,
+    take_shards,
+)
+from noonmark.store.pages import load_granted_runs, load_grants, load_paused, load_schedules
+
+log = structlog.get_logger("noonmark.ownership")
+
+
+async def keep_ownership(life: Life) -> None:
+    bell = asyncio.Event()
+    await life.lease.add_listener(CHANNEL, lambda *_: bell.set())
+    while True:
+        await renew(life)
+        life.ownership = await load_ownership(life.lease)
+        await balance(life)
+        bell.clear()
+        try:
+            await asyncio.wait_for(bell.wait(), life.config.renew_s)
+        except TimeoutError:
+            continue
+
+
+async def keep_burying(life: Life) -> None:
+    """Apart from the lease, because it may have to wait for a frozen node's last transaction."""
+    while True:
+        async with life.pool.acquire() as connection:
+            try:
+                dead = await expire_nodes(connection)  # type: ignore[arg-type]
+            except asyncpg.LockNotAvailableError:
+                continue
+        if dead:
+            log.warning("declared dead", nodes=dead, by=life.node_id)
+        await asyncio.sleep(life.config.renew_s)
+
+
+async def renew(life: Life) -> None:
+    before_s = monotonic_s()
+    now_us = await asyncio.wait_for(renew_lease(life.lease, life.node_id, life.config.lease_s), life.config.lease_s)
+    if now_us is None:
+        raise Fenced(f"node {life.node_id} was declared dead")
+    life.clock.observe(before_s, now_us, monotonic_s())
+    life.trusted_until_s = before_s + life.config.lease_s
+
+
+async def balance(life: Life) -> None:
+    plan = moves(life.ownership.owners, life.ownership.nodes, life.node_id)
+    if plan.give:
+        await give(life, plan.give)
+    if plan.take:
+        await take(life, plan.take)
+    if not plan.give and not plan.take:
+        life.settled.set()
+
+
+async def give(life: Life, shards: list[int]) -> None:
+    async def action(connection: Connection) -> None:
+        await give_shards(connection, life.node_id, shards)
+
+    def prepare() -> None:
+        for shard in shards:
+            if life.terms.pop(shard, None) is not None:
+                life.owner.drop(shard)
+                life.timetable.drop(shard)
+
+    await life.committer.perform(action, prepare)
+    log.info("gave shards away", shards=len(shards), node_id=life.node_id)
+
+
+async def take(life: Life, most: int) -> None:
+    """Each shard's grants, runs and schedules are read before the next transaction of this node can touch it."""
+
+    async def action(connection: Connection) -> list[Taken]:
+        grace_us = round(life.config.grace_s * SECOND_US)
+        taken = await take_shards(connection, life.node_id, most, life.clock.now_us(), grace_us)
+        for one in taken:
+            await _adopt(life, connection, one)
+        return taken
+
+    taken = await life.committer.perform(action)
+    if taken:
+        log.info("took shards", shards=len(taken), owned=len(life.terms), node_id=life.node_id)
+
+
+async def _adopt(life: Life, connection: Connection, taken: Taken) -> None:
+    shard = taken.shard
+    grants: list[GrantRow] = await load_grants(connection, shard)
+    granted: list[RunRow] = []
+    if grants:
+        granted = await load_granted_runs(connection, shard)
+        await life.know_policies(connection, granted)
+        life.owner.paused.update(await load_paused(connection, shard, [row.job_id for row in granted]))
+    for schedule_id, text in (await load_schedules(connection, shard)).items():
+        life.timetable.add(shard, schedule_id, text)
+    life.terms[shard] = taken.term
+    life.owner.adopt(shard, taken.watermark_us, grants, granted, life.clock.now_us())

@@ -1,0 +1,122 @@
+"""What is asked of runs: submit, cancel, redrive."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from noonmark.clock import from_datetime
+from noonmark.errors import Conflict, JobPaused, NotFound
+from noonmark.model.ids import JobId, RunKey, job_text, parse_job, run_text, shard_for, shard_of
+from noonmark.model.reason import Outcome, Reason
+from noonmark.model.run import AttemptRow, RunRow
+from noonmark.node.life import Life
+from noonmark.node.plan import input_text, run_row
+from noonmark.store import jobs as store
+from noonmark.store.connect import Connection
+from noonmark.store.fence import fenced
+from noonmark.store.jobs import JobHead
+from noonmark.wire.resources import Submission
+
+
+async def submit(life: Life, tenant_id: int, submissions: list[Submission], shard_count: int) -> list[RunKey]:
+    """Many runs in one commit; with heads in memory nothing is read."""
+    heads = await _resolve(life, tenant_id, submissions, shard_count)
+    now_us = life.clock.now_us()
+    keys: list[RunKey] = []
+    for head in heads:
+        life.check(head.shard)
+        if not head.active:
+            raise JobPaused(f"the job {head.name!r} is paused", field="job", fix="resume it first")
+    for submission, head in zip(submissions, heads, strict=True):
+        due_us = now_us if submission.at is None else max(now_us, from_datetime(submission.at))
+        given = head.input if submission.input is msgspec.UNSET else input_text(submission.input)
+        nominal_us = life.owner.next_nominal_us(now_us)
+        life.owner.create(run_row(head, nominal_us, due_us, Reason.TRIGGERED, given, submission.priority), now_us)
+        keys.append((head.job_id, nominal_us))
+    token = life.token()
+    life.owner.outbox.answers.append((token, None))
+    life.committer.wake()
+    await token
+    return keys
+
+
+async def cancel_run(life: Life, tenant_id: int, key: RunKey) -> None:
+    """A waiting run ends now; a running one is asked to stop, and that survives a change of owner."""
+
+    async def action(connection: Connection) -> None:
+        live = life.owner.live.get(key)
+        if live is not None:
+            if live.tenant_id != tenant_id:
+                raise NotFound(f"there is no run {run_text(key)}", field="run_id")
+            life.owner.cancel(key, life.clock.now_us())
+            return
+        async with fenced(connection, life.node_id):
+            row = await store.delete_waiting_run(connection, tenant_id, *key)
+            if row is None:
+                raise Conflict(f"the run {run_text(key)} has ended or never was", field="run_id")
+            await record_end(connection, [row], Outcome.CANCELLED, Reason.CANCELLED, life.clock.now_us())
+
+    await life.committer.perform(action, lambda: life.check(shard_of(key[0])))
+    await life.committer.flush()
+
+
+async def redrive(life: Life, tenant_id: int, keys: list[RunKey]) -> int:
+    async def action(connection: Connection) -> int:
+        async with fenced(connection, life.node_id):
+            rows = await store.redrive_dead(connection, tenant_id, keys, life.clock.now_us())
+        await admit(life, connection, rows)
+        return len(rows)
+
+    def prepare() -> None:
+        for job_id, _ in keys:
+            life.check(shard_of(job_id))
+
+    return await life.committer.perform(action, prepare)
+
+
+async def admit(life: Life, connection: Connection, rows: list[RunRow]) -> None:
+    """Rows that were just committed enter memory, except those that sleep."""
+    await life.know_policies(connection, rows)
+    now_us = life.clock.now_us()
+    for row in rows:
+        if not row.sleeps:
+            life.owner.admit(row, now_us)
+
+
+async def record_end(
+    connection: Connection, rows: Sequence[RunRow], outcome: Outcome, reason: Reason, now_us: int
+) -> None:
+    """Runs that end without an attempt, in history as attempt 0."""
+    records = [
+        AttemptRow(
+            row.shard, row.job_id, row.nominal_us, 0, now_us, row.tenant_id, row.version,
+            None, row.due_us, None, None, outcome, reason, True, None, None,
+        )
+        for row in rows
+    ]  # fmt: skip
+    await connection.copy_records_to_table("attempt", schema_name="noonmark", records=records)
+
+
+async def _resolve(life: Life, tenant_id: int, submissions: list[Submission], shard_count: int) -> list[JobHead]:
+    """The jobs that are meant, by id or name; read together where they are not in memory."""
+
+    def known(ref: str) -> JobHead | None:
+        return life.heads.get(parse_job(ref)) if ref.startswith("job_") else life.heads.find(tenant_id, ref)
+
+    found: dict[str, JobHead] = {}
+    refs = dict.fromkeys(submission.job for submission in submissions)
+    missing = [ref for ref in refs if known(ref) is None]
+    if missing:
+        job_ids: list[JobId] = [parse_job(ref) for ref in missing if ref.startswith("job_")]
+        names = [(shard_for(tenant_id, ref, shard_count), ref) for ref in missing if not ref.startswith("job_")]
+        for shard in {shard_of(job_id) for job_id in job_ids} | {shard for shard, _ in names}:
+            life.check(shard)
+        for head in await life.heads.load(tenant_id, job_ids, names):
+            found[head.name] = head
+            found[job_text(head.job_id)] = head
+    for ref in refs:
+        meant = known(ref) or found.get(ref)
+        if meant is None or meant.tenant_id != tenant_id:
+            raise NotFound(f"there is no job {ref!r}", field="job", fix="create it first")
+        found[ref] = meant
+    return [found[submission.job] for submission in submissions]

@@ -1,0 +1,68 @@
+"""Makes runs ahead of their time: moves every shard's watermark to now plus the lookahead.
+
+Shards are ticked a few at a time, so that grants and finishes go in between. A shard that lags (after a takeover)
+starts from its own watermark, and what it missed is caught up as each job's misfire policy says.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Collection
+
+from noonmark.clock import SECOND_US, monotonic_s
+from noonmark.errors import NotOwner
+from noonmark.model.run import RunRow
+from noonmark.node.life import Life
+from noonmark.schedule import Slice
+from noonmark.store.connect import Connection
+from noonmark.store.tick import tick
+
+
+async def keep_ticking(life: Life) -> None:
+    while True:
+        started_s = monotonic_s()
+        await tick_all(life)
+        await asyncio.sleep(max(0.0, life.config.tick_s - (monotonic_s() - started_s)))
+
+
+async def tick_all(life: Life) -> None:
+    """One round over all owned shards."""
+    now_us = life.clock.now_us()
+    until_us = now_us + round(life.config.lookahead_s * SECOND_US)
+    standing: dict[int, list[int]] = defaultdict(list)
+    for shard in life.terms:
+        standing[life.owner.watermarks[shard]].append(shard)
+    for after_us, shards in sorted(standing.items(), reverse=True):
+        if after_us >= until_us:
+            continue
+        pieces = life.timetable.window(after_us, until_us, now_us)
+        for start in range(0, len(shards), life.config.tick_shards):
+            chunk = shards[start : start + life.config.tick_shards]
+            await _tick(life, chunk, after_us, until_us, now_us, pieces)
+    life.timetable.settle(until_us)
+
+
+async def _tick(
+    life: Life, shards: Collection[int], after_us: int, until_us: int, now_us: int, pieces: list[tuple[int, Slice]]
+) -> None:
+    terms: dict[int, int] = {}
+
+    def prepare() -> None:
+        # Since the round began, a shard may have been given away.
+        terms.update((shard, life.terms[shard]) for shard in shards if shard in life.terms)
+        if not terms:
+            raise NotOwner("the shards were given away")
+        life.owner.begin_tick(terms, until_us)
+
+    async def action(connection: Connection) -> None:
+        due = life.timetable.expand(pieces + life.timetable.fresh(after_us, until_us, now_us), terms.keys())
+        rows: list[RunRow] = await tick(connection, life.node_id, terms, after_us=after_us, until_us=until_us, due=due)
+        await life.know_policies(connection, rows)
+        for row in rows:
+            life.owner.admit(row, life.clock.now_us())
+        life.fired += sum(row.attempt == 0 for row in rows)
+
+    try:
+        await life.committer.perform(action, prepare)
+    except NotOwner:
+        if life.committer.closed:
+            raise

@@ -1,0 +1,26 @@
+"""Slow housekeeping: partitions of history ahead of time, rows of workers and nodes that are long gone."""
+
+import asyncio
+
+from noonmark.model.ids import WorkerId
+from noonmark.node.life import Life
+from noonmark.store.migrate import make_partitions
+from noonmark.store.statement import statement
+
+_EVERY_S = 10.0
+_ROUNDS_A_DAY = 6 * 60
+
+
+async def keep_history(life: Life) -> None:
+    round_ = 0
+    while True:
+        seen: list[WorkerId] = list(life.owner.workers)
+        if seen:
+            await life.pool.execute(statement("see_workers"), seen)
+        if round_ % _ROUNDS_A_DAY == 0:
+            async with life.pool.acquire() as connection:
+                await make_partitions(connection, life.clock)  # type: ignore[arg-type]
+                await connection.execute(statement("forget_old_workers"))
+                await connection.execute(statement("forget_old_nodes"))
+        round_ += 1
+        await asyncio.sleep(_EVERY_S)

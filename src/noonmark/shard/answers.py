@@ -1,0 +1,33 @@
+"""What the owner answers to workers, and the shape of what they report."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from noonmark.model.ids import GrantId
+from noonmark.shard.live import Live
+from noonmark.shard.verdict import AttemptEnd
+
+
+class Granted(NamedTuple):
+    """The answer to a claim: an empty one has no runs."""
+
+    grant_id: GrantId
+    runs: Sequence[Live]
+
+
+class Reported(NamedTuple):
+    """Positions of the items that were not the current attempt, and of those that another node decides."""
+
+    refused: list[int]
+    elsewhere: list[int]
+
+
+class ReportedAttempt(AttemptEnd, Protocol):
+    @property
+    def grant(self) -> int: ...
+    @property
+    def job_id(self) -> int: ...
+    @property
+    def nominal_us(self) -> int: ...
+    @property
+    def attempt(self) -> int: ...

@@ -1,0 +1,73 @@
+"""What the owner decided and the database does not know yet: one batch becomes one transaction."""
+
+from typing import NamedTuple
+
+from noonmark.model.ids import GrantId, JobId, RunKey
+from noonmark.model.reason import Reason
+from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
+
+
+class Rewait(NamedTuple):
+    """A run goes back to waiting: its row's new attempt number, failures, due time and reason."""
+
+    shard: int
+    nominal_us: int
+    job_id: int
+    attempt: int
+    failures: int
+    due_us: int
+    reason: Reason
+    error: str | None
+    sleeps: bool
+    """It waits beyond the watermark and is not in memory."""
+    parked: bool
+    """Its job is paused."""
+
+
+class Batch:
+    """Rows in the order in which the transaction writes them, and the answers that its commit releases."""
+
+    __slots__ = (
+        "answers",
+        "attempts",
+        "cancelling",
+        "created",
+        "dead",
+        "ended",
+        "finished_grants",
+        "grants",
+        "rewaits",
+        "slept",
+    )
+
+    def __init__(self) -> None:
+        self.created: list[RunRow] = []
+        self.rewaits: dict[RunKey, Rewait] = {}
+        self.cancelling: list[tuple[int, int, JobId]] = []
+        self.ended: list[tuple[int, int, JobId]] = []
+        """(shard, nominal_us, job_id) of runs whose rows go."""
+        self.grants: list[GrantRow] = []
+        self.finished_grants: list[tuple[int, GrantId]] = []
+        self.attempts: list[AttemptRow] = []
+        self.dead: list[DeadRow] = []
+        self.slept: set[RunKey] = set()
+        """Runs that left memory but not the table; a page read before this batch commits shows them as they were."""
+        self.answers: list[tuple[object, object]] = []
+        """(token of the caller, its answer)"""
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.answers
+            or self.created
+            or self.rewaits
+            or self.cancelling
+            or self.ended
+            or self.grants
+            or self.finished_grants
+            or self.attempts
+            or self.dead
+        )
+
+    def forgotten(self) -> set[RunKey]:
+        """Runs that a page read now would wrongly bring back."""
+        return {(job_id, nominal_us) for _, nominal_us, job_id in self.ended} | self.slept

@@ -1,0 +1,467 @@
+"""The owner: one node's decisions for the shards that it owns.
+
+Memory runs ahead of the database. Every event changes memory at once and writes what must be remembered to the outbox;
+the node commits the outbox as one transaction, in order, and only then releases the answers. If a commit fails, or may
+have failed, all of this memory is thrown away and built anew from the rows, under a new node id.
+
+States of a run in memory
+    HELD -> READY -> GRANTED -> (ended | HELD again after a failure | READY again after a hand-back)
+A run whose time is beyond its shard's watermark sleeps: it is a row and not in memory, until a tick passes its time.
+
+Invariants
+- One grant at most holds a run; its attempt number is one above the row's. A report counts only under both.
+- The attempt number never falls, and every grant that ended, however it ended, has used one up in the row.
+- A run leaves memory only when its end is in the outbox, when it sleeps, when it was spilled, or with its shard.
+- Nothing is granted for a shard that was dropped.
+- An answer leaves only in the batch that makes it true.
+"""
+
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import heappop, heappush
+
+from noonmark.clock import SECOND_US
+from noonmark.model.ids import GrantId, JobId, PolicyId, RunKey, TenantId, WorkerId, grant_id_of, shard_of
+from noonmark.model.policy import Policy
+from noonmark.model.reason import Outcome, Reason
+from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
+from noonmark.shard.answers import Granted, Reported, ReportedAttempt
+from noonmark.shard.backlog import Backlog, LaneKey, Page
+from noonmark.shard.fleet import WaitingClaim, WorkerState
+from noonmark.shard.limits import LATENESS_BOUNDS_S, Counts, Limits
+from noonmark.shard.live import LEFT_IN_ROW, Grant, Live, State
+from noonmark.shard.outbox import Batch, Rewait
+from noonmark.shard.ready import Kind, ReadyQueue
+from noonmark.shard.retry import delay_us
+from noonmark.shard.rules import Rule, StartDeadline
+from noonmark.shard.verdict import AttemptEnd, Ended, Verdict, judge
+
+_LATENESS_BOUNDS_US = [round(bound_s * SECOND_US) for bound_s in LATENESS_BOUNDS_S]
+
+
+class Owner:
+    def __init__(
+        self,
+        *,
+        node_id: int,
+        policies: Mapping[PolicyId, Policy],
+        weights: Mapping[TenantId, int],
+        limits: Limits,
+        random: Callable[[], float],
+    ) -> None:
+        self.node_id = node_id
+        self.limits = limits
+        self.outbox = Batch()
+        self.counts = Counts()
+        self.watermarks: dict[int, int] = {}
+        self.live: dict[RunKey, Live] = {}
+        self.grants: dict[int, Grant] = {}
+        self.workers: dict[WorkerId, WorkerState] = {}
+        self.paused: set[JobId] = set()
+        """Paused jobs that may still have granted runs: if such a run must wait again, it is parked."""
+        self.backlog = Backlog(memory_runs=limits.memory_runs, lane_runs=limits.lane_runs, page_runs=limits.page_runs)
+        self._policies = policies
+        self._random = random
+        self._ready = ReadyQueue(weights)
+        self._held: list[tuple[int, int, int, Live]] = []
+        self._claims: OrderedDict[object, WaitingClaim] = OrderedDict()
+        self._revoked: OrderedDict[int, None] = OrderedDict()
+        self._rules: tuple[Rule, ...] = (StartDeadline(),)
+        self._grant_counter = 0
+        self._last_nominal_us = 0
+
+    # -- ownership ---------------------------------------------------------------------------------------------------
+
+    def adopt(
+        self, shard: int, watermark_us: int, grants: Iterable[GrantRow], granted: Iterable[RunRow], now_us: int
+    ) -> None:
+        """Takes over a shard: its grants at once, its waiting runs page by page. Workers get time to appear."""
+        self.watermarks[shard] = watermark_us
+        rows = {row.key: row for row in granted}
+        for grant_row in grants:
+            grant = self.grants.get(grant_row.grant_id)
+            if grant is None:
+                grant = Grant(grant_row.grant_id, grant_row.worker_id, grant_row.granted_us, now_us)
+                self.grants[grant.grant_id] = grant
+            worker = self.workers.get(grant.worker_id)
+            if worker is None:
+                worker = self.workers[grant.worker_id] = WorkerState(grant.worker_id, now_us)
+            worker.grants[grant.grant_id] = grant
+            for key, attempt in zip(
+                zip(grant_row.job_ids, grant_row.nominals_us, strict=True), grant_row.attempts, strict=True
+            ):
+                row = rows.get(key)
+                if row is not None and row.attempt + 1 == attempt and key not in self.live:
+                    live = self.live[key] = Live(row)
+                    self._attach(live, grant)
+            if shard not in grant.remaining:
+                self.outbox.finished_grants.append((shard, grant.grant_id))
+                self._forget_if_done(grant)
+        self.backlog.start_scan(shard)
+
+    def drop(self, shard: int) -> None:
+        """Forgets a shard that is given away; all that was decided for it has been committed."""
+        del self.watermarks[shard]
+        self.backlog.drop_shard(shard)
+        for live in [live for live in self.live.values() if live.shard == shard]:
+            if live.state is not State.GRANTED:
+                self.backlog.leave(self._lane(live))
+            self._forget(live)
+        for grant in list(self.grants.values()):
+            grant.remaining.pop(shard, None)
+            self._forget_if_done(grant)
+
+    # -- supply ------------------------------------------------------------------------------------------------------
+
+    def next_nominal_us(self, now_us: int) -> int:
+        """A nominal time for a run that no schedule names: unique, and never a whole millisecond as schedules' are."""
+        nominal_us = max(now_us, self._last_nominal_us + 1)
+        if nominal_us % 1000 == 0:
+            nominal_us += 1
+        self._last_nominal_us = nominal_us
+        return nominal_us
+
+    def create(self, row: RunRow, now_us: int) -> None:
+        """Makes a run that somebody asked for. A run for later than the watermark sleeps in its row."""
+        sleeps = row.due_us > self.watermarks[row.shard]
+        self.outbox.created.append(row._replace(sleeps=sleeps))
+        if not sleeps:
+            self.admit(row, now_us)
+
+    def begin_tick(self, shards: Iterable[int], watermark_us: int) -> None:
+        """From here on a run due up to the new watermark stays in memory: the tick under way will not find it."""
+        for shard in shards:
+            self.watermarks[shard] = watermark_us
+
+    def admit(self, row: RunRow, now_us: int) -> None:
+        """A waiting run whose time is within the watermark exists; it is kept in memory if there is room."""
+        key = (row.job_id, row.nominal_us)
+        if key in self.live or shard_of(row.job_id) not in self.watermarks:
+            return
+        live = Live(row)
+        if not self.backlog.admit(self._lane(live), live.shard, (live.nominal_us, live.job_id)):
+            return
+        if live.input is not None and len(live.input) > self.limits.input_bytes_in_memory:
+            live.input = LEFT_IN_ROW
+        self.live[key] = live
+        self._wait(live, now_us)
+
+    def paged(self, page: Page, rows: Sequence[RunRow], now_us: int) -> None:
+        """A page was read in the same serial order as commits, so the outbox holds all that it does not show."""
+        forgotten = self.outbox.forgotten()
+        full = len(rows) >= page.limit
+        self.backlog.paged(page, (rows[-1].nominal_us, rows[-1].job_id) if full else None)
+        for row in rows:
+            if (row.job_id, row.nominal_us) not in forgotten:
+                self.admit(row, now_us)
+
+    # -- demand ------------------------------------------------------------------------------------------------------
+
+    def serve(self, worker_id: WorkerId, queues: Iterable[str], tasks: Iterable[str], now_us: int) -> None:
+        worker = self.workers.get(worker_id)
+        if worker is None:
+            worker = self.workers[worker_id] = WorkerState(worker_id, now_us)
+        worker.seen_us = now_us
+        worker.serve(queues, tasks)
+
+    def knows(self, worker_id: WorkerId) -> bool:
+        worker = self.workers.get(worker_id)
+        return worker is not None and bool(worker.tasks)
+
+    def claim(self, token: object, worker_id: WorkerId, most: int, now_us: int) -> None:
+        """Asks for runs; the answer comes in a batch, now or when there are some. `withdraw_claim` gives up waiting."""
+        worker = self.workers[worker_id]
+        worker.seen_us = now_us
+        self._claims[token] = WaitingClaim(token, worker, max(1, min(most, self.limits.claim_runs)))
+
+    def withdraw_claim(self, token: object) -> bool:
+        return self._claims.pop(token, None) is not None
+
+    def heartbeat(self, worker_id: WorkerId, grant_ids: Iterable[int], now_us: int) -> tuple[list[RunKey], list[int]]:
+        """(runs to cancel, grants that the worker lost); grants that it does not name are granted again."""
+        worker = self.workers[worker_id]
+        worker.seen_us = now_us
+        named = set(grant_ids)
+        for grant in list(worker.grants.values()):
+            if grant.grant_id not in named and now_us - grant.known_us > self.limits.delivery_us:
+                self._end_grant(grant, Outcome.RELEASED, Reason.UNDELIVERED, now_us)
+        cancel = [
+            live.key
+            for grant_id in named
+            if (held := worker.grants.get(grant_id)) is not None
+            for live in held.runs
+            if live.grant is held and live.cancelling
+        ]
+        return cancel, [grant_id for grant_id in named if grant_id in self._revoked]
+
+    def report(self, token: object, worker_id: WorkerId, items: Iterable[ReportedAttempt], now_us: int) -> None:
+        """Ends attempts. What is not the current attempt of its run changes nothing."""
+        refused: list[int] = []
+        elsewhere: list[int] = []
+        find = self.live.get
+        for position, item in enumerate(items):
+            live = find((item.job_id, item.nominal_us))  # type: ignore[arg-type]
+            if live is None or (grant := live.grant) is None:
+                (refused if shard_of(item.job_id) in self.watermarks else elsewhere).append(position)
+            elif grant.grant_id != item.grant or grant.worker_id != worker_id or live.attempt + 1 != item.attempt:
+                refused.append(position)
+            else:
+                self._end_attempt(live, grant, item, now_us)
+        self.outbox.answers.append((token, Reported(refused, elsewhere)))
+        self.counts.refused_reports += len(refused)
+
+    def cancel(self, key: RunKey, now_us: int) -> State | None:
+        """Cancels a run in memory: a waiting one ends, a granted one is asked to stop. None: it is not in memory."""
+        live = self.live.get(key)
+        if live is None:
+            return None
+        state = live.state
+        if state is State.GRANTED:
+            live.cancelling = True
+            self.outbox.cancelling.append((live.shard, live.nominal_us, live.job_id))
+        else:
+            self._end_waiting(live, Outcome.CANCELLED, Reason.CANCELLED, now_us)
+        return state
+
+    def withdraw(self, job_id: JobId) -> None:
+        """Takes all waiting runs of a job out of memory and leaves their rows to the caller."""
+        for live in [live for live in self.live.values() if live.job_id == job_id]:
+            if live.state is not State.GRANTED:
+                self.backlog.leave(self._lane(live))
+                self._forget(live)
+
+    def granted_of(self, job_id: JobId) -> list[int]:
+        """The nominal times of the job's runs that workers have."""
+        return [key[1] for key, live in self.live.items() if key[0] == job_id and live.state is State.GRANTED]
+
+    def return_grant(self, grant_id: GrantId, now_us: int) -> None:
+        """The worker hung up before its answer was ready: nothing of the grant was started."""
+        grant = self.grants.get(grant_id)
+        if grant is not None:
+            self._end_grant(grant, Outcome.RELEASED, Reason.UNDELIVERED, now_us)
+
+    # -- time --------------------------------------------------------------------------------------------------------
+
+    def next_due_us(self) -> int | None:
+        """When `advance` has something to release."""
+        return self._held[0][0] if self._held else None
+
+    def advance(self, now_us: int) -> None:
+        """Releases what is due and grants what is wanted."""
+        held = self._held
+        while held and held[0][0] <= now_us:
+            live = heappop(held)[3]
+            if live.state is State.HELD:
+                self._ready.push(live, self._policies[live.policy_id].kind)
+        self._serve_claims(now_us)
+
+    def rescue(self, now_us: int) -> None:
+        """Ends the attempts of workers that went silent, and those that overran their timeout without a word."""
+        for worker in list(self.workers.values()):
+            if now_us - worker.seen_us > self.limits.silence_us:
+                for grant in list(worker.grants.values()):
+                    self._end_grant(grant, Outcome.LOST, Reason.WORKER_LOST, now_us)
+                del self.workers[worker.worker_id]
+        for grant in list(self.grants.values()):
+            for live in grant.current():
+                timeout_us = round(self._policies[live.policy_id].timeout_s * 1_000_000)
+                if now_us - grant.known_us > timeout_us + self.limits.overrun_us:
+                    self._end_attempt(live, grant, Ended(Outcome.TIMED_OUT, now_us), now_us)
+
+    def heads(self) -> Iterable[tuple[TenantId, Kind, int]]:
+        """(tenant, kind, due time) of the first ready run of every lane."""
+        return self._ready.heads()
+
+    def take_outbox(self) -> Batch:
+        batch, self.outbox = self.outbox, Batch()
+        return batch
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _lane(self, live: Live) -> LaneKey:
+        return (live.tenant_id, self._policies[live.policy_id].kind, live.priority)
+
+    def _wait(self, live: Live, now_us: int) -> None:
+        if live.due_us <= now_us:
+            self._ready.push(live, self._policies[live.policy_id].kind)
+        else:
+            live.state = State.HELD
+            heappush(self._held, (live.due_us, live.nominal_us, live.job_id, live))
+
+    def _forget(self, live: Live) -> None:
+        if live.state is State.READY:
+            self._ready.discard(live)
+        live.state = State.GONE
+        live.grant = None
+        del self.live[live.key]
+
+    def _serve_claims(self, now_us: int) -> None:
+        """Grants in the order of asking, an even share to each, so that no worker takes all while another idles."""
+        barren: set[frozenset[Kind]] = set()
+        waiting = len(self._claims)
+        for claim in list(self._claims.values()):
+            if not self._ready.size:
+                break
+            share = -(-self._ready.size // waiting)
+            waiting -= 1
+            if claim.worker.kinds in barren:
+                continue
+            runs = self._pick(claim, min(claim.most, share), now_us)
+            if runs:
+                del self._claims[claim.token]
+                self._grant(claim, runs, now_us)
+            else:
+                barren.add(claim.worker.kinds)
+
+    def _pick(self, claim: WaitingClaim, most: int, now_us: int) -> list[Live]:
+        picked: list[Live] = []
+        while len(picked) < most:
+            taken = self._ready.take(claim.worker.kinds, most - len(picked), now_us)
+            if not taken:
+                break
+            for live in taken:
+                reason = self._refusal(live, now_us)
+                if reason is None:
+                    picked.append(live)
+                else:
+                    self._end_waiting(live, Outcome.EXPIRED, reason, now_us)
+        return picked
+
+    def _refusal(self, live: Live, now_us: int) -> Reason | None:
+        policy = self._policies[live.policy_id]
+        for rule in self._rules:
+            reason = rule.refuses(live, policy, now_us)
+            if reason is not None:
+                return reason
+        return None
+
+    def _attach(self, live: Live, grant: Grant) -> None:
+        live.state = State.GRANTED
+        live.grant = grant
+        grant.runs.append(live)
+        grant.remaining[live.shard] = grant.remaining.get(live.shard, 0) + 1
+
+    def _grant(self, claim: WaitingClaim, runs: list[Live], now_us: int) -> None:
+        self._grant_counter += 1
+        worker = claim.worker
+        grant = Grant(grant_id_of(self.node_id, self._grant_counter), worker.worker_id, now_us, now_us)
+        rows: dict[int, GrantRow] = {}
+        lateness = self.counts.lateness
+        for live in runs:
+            self.backlog.leave(self._lane(live))
+            self._attach(live, grant)
+            late_us = max(0, now_us - live.due_us)
+            lateness[bisect_left(_LATENESS_BOUNDS_US, late_us)] += 1
+            self.counts.lateness_us += late_us
+            row = rows.get(live.shard)
+            if row is None:
+                row = rows[live.shard] = GrantRow(live.shard, grant.grant_id, worker.worker_id, now_us, [], [], [])
+            row.job_ids.append(live.job_id)
+            row.nominals_us.append(live.nominal_us)
+            row.attempts.append(live.attempt + 1)
+        self.grants[grant.grant_id] = worker.grants[grant.grant_id] = grant
+        self.outbox.grants.extend(rows.values())
+        self.outbox.answers.append((claim.token, Granted(grant.grant_id, runs)))
+        self.counts.granted += len(runs)
+
+    def _detach(self, live: Live, grant: Grant) -> None:
+        live.grant = None
+        remaining = grant.remaining[live.shard] - 1
+        if remaining:
+            grant.remaining[live.shard] = remaining
+        else:
+            del grant.remaining[live.shard]
+            self.outbox.finished_grants.append((live.shard, grant.grant_id))
+            self._forget_if_done(grant)
+
+    def _forget_if_done(self, grant: Grant) -> None:
+        if not grant.remaining:
+            self.grants.pop(grant.grant_id, None)
+            worker = self.workers.get(grant.worker_id)
+            if worker is not None:
+                worker.grants.pop(grant.grant_id, None)
+
+    def _end_grant(self, grant: Grant, outcome: Outcome, reason: Reason, now_us: int) -> None:
+        self._revoked[grant.grant_id] = None
+        if len(self._revoked) > 10_000:
+            self._revoked.popitem(last=False)
+        for live in grant.current():
+            self._end_attempt(live, grant, Ended(outcome, now_us), now_us, reason)
+        self.counts.rescued_grants += 1
+
+    def _end_attempt(
+        self, live: Live, grant: Grant, end: AttemptEnd, now_us: int, reason: Reason | None = None
+    ) -> None:
+        """One attempt is over: the run ends, dies or waits again."""
+        outcome, reason, final, failed = verdict = judge(live, self._policies[live.policy_id], end, reason)
+        live.attempt += 1
+        live.failures += failed
+        self.outbox.attempts.append(
+            AttemptRow(
+                live.shard,
+                live.job_id,
+                live.nominal_us,
+                live.attempt,
+                min(max(end.finished_us, grant.granted_us), now_us),
+                live.tenant_id,
+                live.version,
+                grant.worker_id,
+                live.due_us,
+                grant.granted_us,
+                None if end.started_us is None else min(max(end.started_us, grant.granted_us), now_us),
+                outcome,
+                reason,
+                final,
+                end.error,
+                end.result,
+            )
+        )
+        self.counts.ended[outcome] += 1
+        self._detach(live, grant)
+        if not final:
+            self._rewait(live, verdict, end.error, now_us)
+            return
+        if failed:
+            self.counts.died += 1
+            self.outbox.dead.append(
+                DeadRow(
+                    live.shard, live.nominal_us, live.job_id, now_us, live.attempt, live.failures, reason, end.error
+                )
+            )
+        self._end_row(live)
+
+    def _rewait(self, live: Live, verdict: Verdict, error: str | None, now_us: int) -> None:
+        live.due_us = now_us
+        if verdict.failed:
+            live.due_us += delay_us(self._policies[live.policy_id].retry, live.failures, self._random)
+            self.counts.retried += 1
+        live.reason = verdict.reason
+        sleeps = live.due_us > self.watermarks[live.shard]
+        parked = live.job_id in self.paused
+        self.outbox.rewaits[live.key] = Rewait(
+            live.shard, live.nominal_us, live.job_id, live.attempt, live.failures, live.due_us, live.reason, error,
+            sleeps, parked,
+        )  # fmt: skip
+        if sleeps or parked:
+            self.outbox.slept.add(live.key)
+            self._forget(live)
+        else:
+            self.backlog.enter(self._lane(live))
+            self._wait(live, now_us)
+
+    def _end_waiting(self, live: Live, outcome: Outcome, reason: Reason, now_us: int) -> None:
+        """A run ends without an attempt: it was cancelled, or came too late."""
+        self.outbox.attempts.append(
+            AttemptRow(
+                live.shard, live.job_id, live.nominal_us, 0, now_us, live.tenant_id, live.version,
+                None, live.due_us, None, None, outcome, reason, True, None, None,
+            )
+        )  # fmt: skip
+        self.counts.ended[outcome] += 1
+        self.backlog.leave(self._lane(live))
+        self._end_row(live)
+
+    def _end_row(self, live: Live) -> None:
+        self.outbox.ended.append((live.shard, live.nominal_us, live.job_id))
+        self._forget(live)

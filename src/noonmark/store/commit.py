@@ -1,0 +1,57 @@
+"""One batch of an owner's decisions as one durable transaction."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from noonmark.model.reason import Reason
+from noonmark.model.run import RunRow
+from noonmark.shard.outbox import Batch
+from noonmark.store.connect import Connection
+from noonmark.store.fence import fenced
+from noonmark.store.statement import statement
+
+_RUN_COLUMNS = (
+    "shard", "nominal_at", "job_id", "due_at", "tenant_id", "version", "policy_id", "priority",
+    "attempt", "failures", "reason", "input", "sleeps",
+)  # fmt: skip
+
+
+def columns(rows: Iterable[Sequence[Any]], width: int) -> list[Sequence[Any]]:
+    """Rows turned into parallel lists, as `unnest` takes them."""
+    return list(zip(*rows, strict=True)) or [()] * width
+
+
+def _run_record(row: RunRow) -> tuple[Any, ...]:
+    return (
+        row.shard, row.nominal_us, row.job_id, row.due_us, row.tenant_id, row.version, row.policy_id, row.priority,
+        row.attempt, row.failures, row.reason, row.input, row.sleeps,
+    )  # fmt: skip
+
+
+async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> None:
+    async with fenced(connection, node_id):
+        if batch.created:
+            await connection.copy_records_to_table(
+                "run", schema_name="noonmark", columns=_RUN_COLUMNS, records=map(_run_record, batch.created)
+            )
+        if batch.rewaits:
+            await connection.execute(statement("rewait_runs"), *columns(batch.rewaits.values(), 10))
+        if batch.cancelling:
+            await connection.execute(
+                statement("mark_cancelling"), *columns(batch.cancelling, 3), Reason.CANCEL_REQUESTED
+            )
+        if batch.dead:
+            await connection.execute(statement("bury_runs"), *columns(batch.dead, 8))
+        if batch.ended:
+            await connection.execute(statement("delete_runs"), *columns(batch.ended, 3))
+        if batch.grants:
+            await connection.copy_records_to_table("grant", schema_name="noonmark", records=batch.grants)
+        if batch.finished_grants:
+            await connection.execute(statement("delete_grants"), *columns(batch.finished_grants, 2))
+        if batch.attempts:
+            await connection.copy_records_to_table("attempt", schema_name="noonmark", records=batch.attempts)
+
+
+async def insert_runs(connection: Connection, rows: Iterable[RunRow]) -> None:
+    """Runs made together with a change of their job, inside its transaction."""
+    await connection.execute(statement("insert_runs"), *columns(map(_run_record, rows), 13))

@@ -1,0 +1,65 @@
+"""Connections to PostgreSQL as Noonmark uses them: instants as whole microseconds, JSON as text, durable commits."""
+
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+
+from noonmark.clock import NEVER_US
+
+if TYPE_CHECKING:
+    Connection = asyncpg.Connection[asyncpg.Record]
+    Pool = asyncpg.Pool[asyncpg.Record]
+else:
+    Connection = asyncpg.Connection
+    Pool = asyncpg.Pool
+
+_POSTGRES_EPOCH_US = 946_684_800_000_000
+_INFINITY = 2**63 - 1
+
+OWNER_SETTINGS = {
+    "application_name": "noonmark node",
+    # A frozen node must not hold the lock on its own row for longer than its lease.
+    "idle_in_transaction_session_timeout": "2000",
+    # Hot statements join small arrays of keys to large tables by key; statistics of a queue table are never right.
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "enable_bitmapscan": "off",
+    "synchronous_commit": "on",
+    "jit": "off",
+}
+
+
+def _encode_instant(instant_us: int) -> tuple[int]:
+    return (_INFINITY if instant_us >= NEVER_US else instant_us - _POSTGRES_EPOCH_US,)
+
+
+def _decode_instant(value: tuple[int]) -> int:
+    instant = value[0]
+    return NEVER_US if instant == _INFINITY else instant + _POSTGRES_EPOCH_US
+
+
+async def prepare(connection: Any) -> None:
+    await connection.set_type_codec(
+        "timestamptz", schema="pg_catalog", encoder=_encode_instant, decoder=_decode_instant, format="tuple"
+    )
+
+
+async def connect(database_url: str, settings: dict[str, str] | None = None, timeout_s: float = 5.0) -> Connection:
+    connection = await asyncpg.connect(database_url, timeout=timeout_s, server_settings=settings or {})
+    await prepare(connection)
+    return connection
+
+
+async def open_pool(database_url: str, size: int = 4) -> Pool:
+    """For reads and for rows that have no owner; statements planned as usual."""
+    return await asyncpg.create_pool(
+        database_url,
+        min_size=1,
+        max_size=size,
+        init=prepare,
+        timeout=5.0,
+        command_timeout=30.0,
+        server_settings={"application_name": "noonmark reads", "jit": "off"},
+    )

@@ -1,0 +1,147 @@
+"""Changes to jobs, each inside the transaction that the owner opened for it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from noonmark.model.ids import JobId, PolicyId, ScheduleId, TenantId, job_id_of, shard_of
+from noonmark.model.reason import Reason
+from noonmark.model.run import RunRow
+from noonmark.store.commit import columns
+from noonmark.store.connect import Connection
+from noonmark.store.statement import statement
+
+
+class JobHead(NamedTuple):
+    """What the owner needs of a job to make runs of it."""
+
+    job_id: JobId
+    tenant_id: TenantId
+    name: str
+    version: int
+    policy_id: PolicyId
+    schedule_id: ScheduleId | None
+    jitter_ms: int
+    priority: int
+    catch_up: int
+    active: bool
+    created_us: int
+    input: str | None
+
+    @property
+    def shard(self) -> int:
+        return shard_of(self.job_id)
+
+
+class NewInboxRow(NamedTuple):
+    inbox_id: int
+    job_id: JobId
+    due_us: int | None
+    priority: int | None
+    has_input: bool
+    input: str | None
+
+
+async def next_job_ids(connection: Connection, shards: Sequence[int]) -> list[JobId]:
+    rows = await connection.fetch(statement("next_job_sequences"), len(shards))
+    return [job_id_of(row[0], shard) for row, shard in zip(rows, shards, strict=True)]
+
+
+async def insert_jobs(connection: Connection, heads: Sequence[JobHead], specs: Sequence[str]) -> list[str]:
+    """Answers the names that were taken already; if there are any, the caller rolls back."""
+    first = heads[0]
+    rows = [
+        (h.shard, h.job_id, h.policy_id, h.schedule_id, h.jitter_ms, h.priority, h.catch_up, h.name, h.input)
+        for h in heads
+    ]
+    inserted = await connection.fetch(statement("insert_jobs"), first.tenant_id, first.created_us, *columns(rows, 9))
+    if len(inserted) < len(heads):
+        names = {row[0] for row in inserted}
+        return [head.name for head in heads if head.name not in names]
+    await insert_versions(connection, heads, specs, first.created_us)
+    await insert_events(connection, heads, "created", first.created_us)
+    return []
+
+
+async def insert_versions(connection: Connection, heads: Sequence[JobHead], specs: Sequence[str], at_us: int) -> None:
+    rows = [(h.shard, h.job_id, h.version, spec) for h, spec in zip(heads, specs, strict=True)]
+    await connection.execute(statement("insert_job_versions"), at_us, *columns(rows, 4))
+
+
+async def insert_events(connection: Connection, heads: Sequence[JobHead], event: str, at_us: int) -> None:
+    rows = [(h.shard, h.job_id, h.version) for h in heads]
+    await connection.execute(statement("insert_job_events"), at_us, event, *columns(rows, 3))
+
+
+async def load_heads(connection: Connection, job_ids: Sequence[int]) -> list[JobHead]:
+    keys = columns([(shard_of(job_id), job_id) for job_id in job_ids], 2)
+    return [JobHead(*row) for row in await connection.fetch(statement("load_heads"), *keys)]
+
+
+async def load_heads_by_name(connection: Connection, tenant_id: int, names: Sequence[tuple[int, str]]) -> list[JobHead]:
+    rows = await connection.fetch(statement("load_heads_by_name"), *columns(names, 2), tenant_id)
+    return [JobHead(*row) for row in rows]
+
+
+async def load_spec(connection: Connection, head: JobHead) -> str:
+    return str(await connection.fetchval(statement("load_spec"), head.shard, head.job_id, head.version))
+
+
+async def update_job(connection: Connection, head: JobHead, spec: str, at_us: int) -> None:
+    await connection.execute(
+        statement("update_job"), head.shard, head.job_id, head.version, head.policy_id, head.schedule_id,
+        head.jitter_ms, head.priority, head.catch_up, head.input, at_us,
+    )  # fmt: skip
+    await insert_versions(connection, [head], [spec], at_us)
+    await insert_events(connection, [head], "changed", at_us)
+
+
+async def set_job_active(connection: Connection, head: JobHead, at_us: int) -> None:
+    await connection.execute(statement("set_job_active"), head.shard, head.job_id, head.active, at_us)
+    await insert_events(connection, [head], "resumed" if head.active else "paused", at_us)
+
+
+async def delete_job(connection: Connection, head: JobHead, at_us: int) -> None:
+    await connection.execute(statement("delete_job"), head.shard, head.job_id)
+    await insert_events(connection, [head], "deleted", at_us)
+
+
+async def delete_planned_runs(connection: Connection, head: JobHead, after_us: int, granted: Sequence[int]) -> None:
+    await connection.execute(
+        statement("delete_planned_runs"), head.shard, head.job_id, after_us, Reason.SCHEDULED, granted
+    )
+
+
+async def delete_waiting_runs(connection: Connection, head: JobHead, granted: Sequence[int]) -> list[RunRow]:
+    rows = await connection.fetch(statement("delete_waiting_runs"), head.shard, head.job_id, granted)
+    return [RunRow(*row) for row in rows]
+
+
+async def delete_waiting_run(connection: Connection, tenant_id: int, job_id: int, nominal_us: int) -> RunRow | None:
+    row = await connection.fetchrow(statement("delete_waiting_run"), shard_of(job_id), job_id, nominal_us, tenant_id)
+    return None if row is None else RunRow(*row)
+
+
+async def park_runs(connection: Connection, head: JobHead, granted: Sequence[int]) -> None:
+    await connection.execute(statement("park_runs"), head.shard, head.job_id, granted)
+
+
+async def unpark_runs(connection: Connection, head: JobHead, watermark_us: int) -> None:
+    await connection.execute(statement("unpark_runs"), head.shard, head.job_id, watermark_us)
+
+
+async def load_waiting_runs(connection: Connection, head: JobHead, watermark_us: int, most: int) -> list[RunRow]:
+    rows = await connection.fetch(statement("load_waiting_runs"), head.shard, head.job_id, watermark_us, most)
+    return [RunRow(*row) for row in rows]
+
+
+async def redrive_dead(
+    connection: Connection, tenant_id: int, keys: Sequence[tuple[int, int]], now_us: int
+) -> list[RunRow]:
+    places = columns([(shard_of(job_id), nominal_us, job_id) for job_id, nominal_us in keys], 3)
+    rows = await connection.fetch(statement("redrive_dead"), *places, tenant_id, now_us, Reason.REDRIVEN)
+    return [RunRow(*row) for row in rows]
+
+
+async def drain_inbox(connection: Connection, shards: Sequence[int], most: int) -> list[NewInboxRow]:
+    rows = [NewInboxRow(*row) for row in await connection.fetch(statement("drain_inbox"), shards, most)]
+    return sorted(rows)

@@ -1,0 +1,79 @@
+"""Nodes' leases and shards' owners."""
+
+from typing import NamedTuple
+
+from noonmark.store.connect import Connection
+from noonmark.store.fence import fenced
+from noonmark.store.statement import statement
+
+CHANNEL = "noonmark_ownership"
+
+
+class Taken(NamedTuple):
+    shard: int
+    term: int
+    watermark_us: int
+
+
+class Ownership(NamedTuple):
+    """Who lives (node id to address) and who owns what (shard to node id)."""
+
+    nodes: dict[int, str]
+    owners: dict[int, int | None]
+
+
+async def register_node(connection: Connection, address: str, version: str, lease_s: float) -> int:
+    return int(await connection.fetchval(statement("register_node"), address, version, lease_s))
+
+
+async def renew_lease(connection: Connection, node_id: int, lease_s: float) -> int | None:
+    """The database's time in µs, or None if the node was declared dead."""
+    now_us: int | None = await connection.fetchval(statement("renew_lease"), node_id, lease_s)
+    return now_us
+
+
+async def load_ownership(connection: Connection) -> Ownership:
+    nodes = {row[0]: row[1] for row in await connection.fetch(statement("load_live_nodes"))}
+    owners = {row[0]: row[1] for row in await connection.fetch(statement("load_ownership"))}
+    return Ownership(nodes, owners)
+
+
+async def expire_nodes(connection: Connection) -> list[int]:
+    """Declares nodes dead whose lease has passed, and frees their shards."""
+    async with connection.transaction():
+        await connection.execute("SET LOCAL lock_timeout = '1s'")
+        dead = [row[0] for row in await connection.fetch(statement("lock_expired_nodes"))]
+        if dead:
+            await _bury(connection, dead)
+    return dead
+
+
+async def end_node(connection: Connection, node_id: int) -> None:
+    """Ends a node's life on its own account; waits for whatever transaction it still has under way."""
+    async with connection.transaction():
+        await connection.execute(statement("lock_node"), node_id)
+        await _bury(connection, [node_id])
+
+
+async def _bury(connection: Connection, nodes: list[int]) -> None:
+    await connection.execute(statement("end_nodes"), nodes)
+    await connection.execute(statement("free_shards"), nodes)
+    await connection.execute(f"NOTIFY {CHANNEL}")
+
+
+async def take_shards(connection: Connection, node_id: int, most: int, now_us: int, gap_us: int) -> list[Taken]:
+    """Takes up to `most` shards that nobody owns, each under a new term; notes those that were left alone for long."""
+    async with fenced(connection, node_id):
+        taken = [Taken(*row) for row in await connection.fetch(statement("take_shards"), node_id, most)]
+        late = [shard for shard in taken if shard.watermark_us < now_us - gap_us]
+        if late:
+            await connection.execute(
+                statement("record_gaps"), [one.shard for one in late], [one.watermark_us for one in late], now_us
+            )
+    return taken
+
+
+async def give_shards(connection: Connection, node_id: int, shards: list[int]) -> None:
+    async with fenced(connection, node_id):
+        await connection.execute(statement("give_shards"), shards, node_id)
+        await connection.execute(f"NOTIFY {CHANNEL}")

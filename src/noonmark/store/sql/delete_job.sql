@@ -1,0 +1,1 @@
+DELETE FROM noonmark.job WHERE shard = $1 AND job_id = $2

@@ -1,0 +1,4 @@
+-- Runs that ended.
+DELETE FROM noonmark.run r
+USING unnest($1::smallint[], $2::timestamptz[], $3::bigint[]) AS k (shard, nominal_at, job_id)
+WHERE r.shard = k.shard AND r.nominal_at = k.nominal_at AND r.job_id = k.job_id

@@ -1,0 +1,21 @@
+-- A page of a tenant's jobs by name: $1 tenant, $2 number of shards, names after $3, from $4 and below $5, at most $6.
+-- Each shard gives its first names from the index alone; the page is the first of those, joined to its rows.
+WITH page AS (
+    SELECT shards.shard, found.name
+    FROM generate_series(0, $2::integer - 1) AS shards (shard)
+    CROSS JOIN LATERAL (
+        SELECT j.name
+        FROM noonmark.job j
+        WHERE j.shard = shards.shard::smallint AND j.tenant_id = $1 AND j.name > $3 AND j.name >= $4 AND j.name < $5
+        ORDER BY j.name
+        LIMIT $6
+    ) AS found
+    ORDER BY found.name
+    LIMIT $6
+)
+SELECT j.job_id, j.version, j.active, j.created_at, j.updated_at, v.spec, s.text AS schedule
+FROM page
+JOIN noonmark.job j ON j.shard = page.shard::smallint AND j.tenant_id = $1 AND j.name = page.name
+JOIN noonmark.job_version v ON v.shard = j.shard AND v.job_id = j.job_id AND v.version = j.version
+LEFT JOIN noonmark.schedule s ON s.schedule_id = j.schedule_id
+ORDER BY j.name

@@ -1,0 +1,6 @@
+-- The live nodes and how many shards each owns.
+SELECT n.node_id, n.address, n.version, n.started_at, n.lease_until > clock_timestamp() AS leased,
+    (SELECT count(*) FROM noonmark.shard s WHERE s.owner = n.node_id) AS shards
+FROM noonmark.node n
+WHERE n.alive
+ORDER BY n.node_id

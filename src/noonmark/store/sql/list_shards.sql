@@ -1,0 +1,5 @@
+-- Every shard with its owner, its term and how far its schedules were fired.
+SELECT s.shard, s.owner, n.address, s.term, s.watermark
+FROM noonmark.shard s
+LEFT JOIN noonmark.node n ON n.node_id = s.owner AND n.alive
+ORDER BY s.shard

@@ -1,0 +1,5 @@
+-- Who lives, and who owns what.
+SELECT s.shard, s.owner, n.address
+FROM noonmark.shard s
+LEFT JOIN noonmark.node n ON n.node_id = s.owner
+ORDER BY s.shard

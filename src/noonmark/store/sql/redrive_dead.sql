@@ -1,0 +1,13 @@
+-- Dead letters live again: their attempts go on counting, their failures begin anew.
+WITH taken AS (
+    DELETE FROM noonmark.dead d
+    USING unnest($1::smallint[], $2::timestamptz[], $3::bigint[]) AS k (shard, nominal_at, job_id)
+    WHERE d.shard = k.shard AND d.job_id = k.job_id AND d.nominal_at = k.nominal_at AND d.tenant_id = $4
+    RETURNING d.*
+)
+INSERT INTO noonmark.run
+    (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, attempt, failures, reason, input)
+SELECT t.shard, t.nominal_at, t.job_id, $5, t.tenant_id, t.version, t.policy_id, t.priority, t.attempt, 0, $6, t.input
+FROM taken t
+RETURNING job_id, nominal_at, due_at, tenant_id, version, policy_id, priority, attempt, failures, reason,
+    CASE WHEN octet_length(input::text) > 1024 THEN '' ELSE input::text END AS input, NULL::text AS error

@@ -1,0 +1,33 @@
+"""A tick's transaction: wake what sleeps, make what is due, move the watermark, all under the shards' terms."""
+
+from collections.abc import Mapping, Sequence
+
+from noonmark.model.run import RunRow
+from noonmark.shard.timetable import Due
+from noonmark.store.commit import columns
+from noonmark.store.connect import Connection
+from noonmark.store.fence import Fenced, fenced
+from noonmark.store.statement import statement
+
+
+async def tick(
+    connection: Connection,
+    node_id: int,
+    terms: Mapping[int, int],
+    *,
+    after_us: int,
+    until_us: int,
+    due: Sequence[Due],
+) -> list[RunRow]:
+    """Advances shards that all stand at `after_us`; answers the runs that wait from now on."""
+    shards = list(terms)
+    async with fenced(connection, node_id):
+        moved = await connection.execute(
+            statement("advance_watermarks"), shards, list(terms.values()), node_id, until_us
+        )
+        if moved != f"UPDATE {len(shards)}":
+            raise Fenced(f"node {node_id} no longer owns all of the shards {shards}")
+        rows = await connection.fetch(statement("wake_runs"), shards, after_us, until_us)
+        if due:
+            rows += await connection.fetch(statement("tick_runs"), *columns(due, 7))
+    return [RunRow(*row) for row in rows]

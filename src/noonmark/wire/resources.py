@@ -1,0 +1,156 @@
+"""Jobs, runs, attempts and dead letters as clients see them (JSON)."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from noonmark.model.job import DEFAULT_PRIORITY, Misfire
+from noonmark.model.policy import Retry
+from noonmark.schedule.spec import Manual, ScheduleSpec
+
+
+NO_INPUT = msgspec.Raw(b"null")
+
+
+class JobSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a caller sends to create a job, or to replace one."""
+
+    name: str
+    task: str
+    schedule: ScheduleSpec = msgspec.field(default_factory=Manual)
+    input: msgspec.Raw = NO_INPUT
+    """Any JSON value; the task receives an object as keyword arguments and a list as positional ones."""
+    queue: str = "default"
+    priority: int = DEFAULT_PRIORITY
+    timeout_s: float = 3600.0
+    start_deadline_s: float | None = None
+    retry: Retry = Retry()
+    delivery: Literal["at_least_once", "at_most_once"] = "at_least_once"
+    misfire: Misfire = Misfire()
+    jitter_s: Annotated[float, msgspec.Meta(ge=0, le=86_400)] = 0.0
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    name: str
+    tenant: str
+    version: int
+    state: Literal["active", "paused"]
+    task: str
+    schedule: ScheduleSpec
+    input: msgspec.Raw
+    queue: str
+    priority: int
+    timeout_s: float
+    start_deadline_s: float | None
+    retry: Retry
+    delivery: str
+    misfire: Misfire
+    jitter_s: float
+    next_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class JobPatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Fields to change; what is left out stays as it is."""
+
+    task: str | msgspec.UnsetType = msgspec.UNSET
+    schedule: ScheduleSpec | msgspec.UnsetType = msgspec.UNSET
+    input: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    queue: str | msgspec.UnsetType = msgspec.UNSET
+    priority: int | msgspec.UnsetType = msgspec.UNSET
+    timeout_s: float | msgspec.UnsetType = msgspec.UNSET
+    start_deadline_s: float | msgspec.UnsetType | None = msgspec.UNSET
+    retry: Retry | msgspec.UnsetType = msgspec.UNSET
+    delivery: Literal["at_least_once", "at_most_once"] | msgspec.UnsetType = msgspec.UNSET
+    misfire: Misfire | msgspec.UnsetType = msgspec.UNSET
+    jitter_s: Annotated[float, msgspec.Meta(ge=0, le=86_400)] | msgspec.UnsetType = msgspec.UNSET
+
+
+class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Asks for one run of a job (by name or id), now or at a time."""
+
+    job: str
+    input: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    """Left out: the job's own input."""
+    at: datetime | None = None
+    priority: int | None = None
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    run: str
+    attempt: int
+    outcome: str
+    reason: str
+    why: str
+    final: bool
+    worker: int | None
+    nominal_at: datetime
+    due_at: datetime
+    granted_at: datetime | None
+    started_at: datetime | None
+    finished_at: datetime
+    error: str | None
+    result: Any
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    job: str
+    job_name: str | None
+    version: int
+    state: Literal["waiting", "running", "retrying", "parked", "succeeded", "dead", "cancelled", "expired", "withdrawn"]
+    reason: str
+    why: str
+    priority: int | None
+    attempt: int
+    nominal_at: datetime
+    due_at: datetime
+    finished_at: datetime | None
+    error: str | None
+
+
+class DeadLetter(msgspec.Struct, frozen=True, kw_only=True):
+    run: str
+    job: str
+    version: int
+    died_at: datetime
+    nominal_at: datetime
+    attempts: int
+    reason: str
+    why: str
+    error: str | None
+    input: msgspec.Raw
+
+
+class NodeInfo(msgspec.Struct, frozen=True, kw_only=True):
+    id: int
+    address: str
+    state: str
+    shards: int
+    version: str
+    started_at: datetime
+
+
+class WorkerInfo(msgspec.Struct, frozen=True, kw_only=True):
+    id: int
+    name: str
+    queues: list[str]
+    tasks: list[str]
+    concurrency: int
+    started_at: datetime
+    seen_at: datetime
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """RFC 9457, with a stable code, the field and the fix."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    field: str | None = None
+    fix: str | None = None

@@ -1,0 +1,41 @@
+"""A folder that the database's account can enter, also when the tests run as root."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from noonmark.cli.root import root
+
+
+class Noonmark:
+    """The command line in this process, for what needs no server."""
+
+    def __call__(self, *arguments: str, **environment: str) -> Result:
+        return CliRunner().invoke(root, arguments, env={"COLUMNS": "200", **environment})
+
+    def refuses(self, *arguments: str, exit_code: int = 2) -> str:
+        """What it says on stderr."""
+        result = self(*arguments)
+        assert result.exit_code == exit_code, result.output
+        assert not result.stdout
+        assert "Traceback" not in result.stderr
+        return result.stderr
+
+
+@pytest.fixture
+def noonmark(monkeypatch: pytest.MonkeyPatch) -> Noonmark:
+    for name in ("SERVER", "TOKEN", "TENANT", "DATABASE_URL", "DATA_DIR"):
+        monkeypatch.delenv(f"NOONMARK_{name}", raising=False)
+    return Noonmark()
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="noonmark-test-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,58 @@
+"""The way from a node to the store: calls take time, connections break, and then nobody knows what was applied."""
+
+from tests.simulation.store import Refused
+
+
+class Unknown(ConnectionError):
+    """The connection broke: the transaction may or may not have been applied."""
+
+
+class Database:
+    def __init__(self, world):
+        self.world = world
+        self.rng = world.rng
+        self.breaks = 0.0
+        self._epoch = 0
+        self._back_us = 0
+
+    def restart(self, downtime_us):
+        self.world.log("the database restarts")
+        self._epoch += 1
+        self._back_us = self.world.now_us + downtime_us
+
+    def stall(self, duration_us):
+        """Every transaction waits, none is lost."""
+        self.world.log("the database stalls")
+        self._back_us = self.world.now_us + duration_us
+
+    def ask(self, process, transaction, done, failed):
+        """Applies `transaction(now_us)` and tells the process its result, or that it failed, or that nobody knows."""
+        self.world.at(self.rng.randrange(100, 4_000), self._apply, process, transaction, done, failed, self._epoch)
+
+    def _apply(self, process, transaction, done, failed, epoch):
+        if self.world.now_us < self._back_us:
+            delay_us = self._back_us - self.world.now_us + self.rng.randrange(1_000)
+            self.world.at(delay_us, self._apply, process, transaction, done, failed, epoch)
+            return
+        chance = self.rng.random()
+        if epoch != self._epoch or chance < self.breaks / 2:
+            self._tell(process, failed, Unknown("not applied"), epoch)
+            return
+        try:
+            result = transaction(self.world.now_us)
+        except Refused as refused:
+            self._tell(process, failed, refused, epoch)
+            return
+        if chance < self.breaks:
+            self._tell(process, failed, Unknown("applied"), epoch)
+        else:
+            self.world.at(self.rng.randrange(100, 2_000), self._tell_done, process, done, failed, result, epoch)
+
+    def _tell_done(self, process, done, failed, result, epoch):
+        if epoch != self._epoch:
+            self._tell(process, failed, Unknown("applied"), epoch)
+        else:
+            process.call(done, result)
+
+    def _tell(self, process, failed, error, epoch):
+        self.world.at(self.rng.randrange(100, 2_000), process.call, failed, error)

@@ -1,0 +1,135 @@
+"""What goes wrong, and what users do meanwhile: one random event after the other until the calm at the end."""
+
+from noonmark.model.ids import job_id_of
+from tests.simulation.store import JobRow
+
+SECOND_US = 1_000_000
+
+
+class User:
+    """Somebody at the API. An answer may be lost; only an answer that arrives is a promise."""
+
+    def __init__(self, world):
+        self.world = world
+        self.rng = world.rng
+
+    def act(self):
+        rng, world = self.rng, self.world
+        jobs = list(world.store.jobs)
+        kind = rng.choices(
+            ("create", "submit", "burst", "cancel", "pause", "resume_job", "delete"), (3, 12, 3, 4, 4, 6, 1)
+        )[0]
+        if kind == "create" or not jobs:
+            job = world.new_job()
+            self._ask("create", job.job_id, job)
+            return
+        job_id = rng.choice(jobs)
+        if kind == "submit":
+            self._ask("submit", job_id, rng.choice((0, 0, rng.randrange(10 * SECOND_US))))
+        elif kind == "burst":
+            for _ in range(rng.randrange(5, 25)):
+                self._ask("submit", job_id, 0)
+        elif kind == "cancel":
+            keys = [key for runs in world.store.runs.values() for key in runs]
+            if keys:
+                self._ask("cancel", *rng.choice(keys))
+        else:
+            self._ask(kind, job_id)
+            if kind == "pause" and rng.random() < 0.5:
+                world.at(rng.randrange(SECOND_US), self._ask, "resume_job", job_id)
+
+    def _ask(self, kind, job_id, *rest):
+        world = self.world
+        owner = world.store.shards[job_id & 0xFFF].owner
+        for host in world.hosts:
+            life = host.life
+            if life.owner is not None and life.owner.node_id == owner:
+                world.network.send(host, "hear_user", self, kind, self, job_id, *rest)
+
+    def answer(self, kind, what):
+        if self.rng.random() >= self.world.network.loss:
+            self.world.log(f"user is told {kind} {what}")
+            if kind == "submitted":
+                self.world.watch.acked[what] = self.world.now_us
+
+
+class Chaos:
+    def __init__(self, world):
+        self.world = world
+        self.rng = rng = world.rng
+        # Each world has its own mix, so that rare combinations come together in some.
+        kinds = (self._crash, self._freeze, self._kill_worker, self._freeze_worker, self._restart_database,
+                 self._stall_database, self._stop, self._drift)  # fmt: skip
+        self.kinds = rng.sample(kinds, rng.randrange(1, len(kinds) + 1))
+        self.interval_us = rng.choice((700_000, 1_500_000, 4_000_000))
+        world.network.loss = rng.choice((0.0, 0.02, 0.15))
+        world.network.slow = rng.choice((0.0, 0.05, 0.2))
+        world.network.repeat = rng.choice((0.0, 0.1))
+        world.database.breaks = rng.choice((0.0, 0.0, 0.01))
+
+    def act(self):
+        self.rng.choice(self.kinds)()
+
+    def calm(self):
+        network = self.world.network
+        network.loss = network.slow = network.repeat = self.world.database.breaks = 0.0
+
+    def _crash(self):
+        self.rng.choice(self.world.hosts).crash(self.rng.randrange(100_000, 4 * SECOND_US))
+
+    def _freeze(self):
+        life = self.rng.choice(self.world.hosts).life
+        if not life.frozen:
+            self.world.log(f"{life.name} freezes")
+            life.freeze()
+            self.world.at(self.rng.choice((500_000, 2 * SECOND_US, 5 * SECOND_US, 9 * SECOND_US)), self._thaw, life)
+
+    def _thaw(self, process):
+        self.world.log(f"{process.name} thaws")
+        process.thaw()
+
+    def _kill_worker(self):
+        index = self.rng.randrange(len(self.world.workers))
+        self.world.workers[index].crash()
+        self.world.start_worker(index)
+
+    def _freeze_worker(self):
+        worker = self.rng.choice(self.world.workers)
+        if not worker.frozen:
+            self.world.log(f"{worker.name} freezes")
+            worker.freeze()
+            self.world.at(self.rng.choice((SECOND_US, 4 * SECOND_US, 8 * SECOND_US)), self._thaw, worker)
+
+    def _restart_database(self):
+        self.world.database.restart(self.rng.randrange(100_000, 2 * SECOND_US))
+
+    def _stall_database(self):
+        self.world.database.stall(self.rng.randrange(100_000, 4 * SECOND_US))
+
+    def _stop(self):
+        life = self.rng.choice(self.world.hosts).life
+        if life.owner is not None:
+            self.world.log(f"{life.name} is asked to stop")
+            life.call(life.stop)
+
+    def _drift(self):
+        """The measured offset of a node's clock changes by milliseconds; its wall clock may jump by hours unseen."""
+        self.rng.choice(self.world.hosts).life.offset_us = self.rng.randrange(-20_000, 20_000)
+
+
+def random_job(rng, sequence, shard, world):
+    kind = rng.choice(("every", "every", "jitter", "cron", "manual", "manual"))
+    recurrence = None if kind == "manual" else rng.choice(world.recurrences[kind])
+    offset_us = 0
+    if recurrence is not None and recurrence.jitter_us:
+        offset_us = rng.randrange(recurrence.jitter_us // 1000) * 1000
+    return JobRow(
+        job_id_of(sequence, shard),
+        rng.choice(list(world.weights)),
+        rng.choice(list(world.policies)),
+        rng.choice((2, 5, 5, 8)),
+        recurrence,
+        offset_us,
+        rng.choice((0, 1, 1000, 1000)),
+        0,
+    )

@@ -1,0 +1,142 @@
+"""The promises of the design as checks. The store, the workers and the nodes of a world tell `Watch` what happens."""
+
+from collections import defaultdict
+
+from noonmark.clock import NEVER_US
+from noonmark.model.reason import Outcome, Reason
+from noonmark.shard.live import State
+
+
+class Violation(AssertionError):
+    """A promise was broken; the message begins with its name."""
+
+
+def require(condition, promise, *facts):
+    if not condition:
+        raise Violation(f"{promise}: {' '.join(str(fact) for fact in facts)}")
+
+
+class Watch:
+    """What has been promised to whom, and what really ran where."""
+
+    def __init__(self, world):
+        self.world = world
+        self.acked = {}
+        """key -> when its submission was acknowledged."""
+        self.running = defaultdict(dict)
+        """key -> {worker_id: attempt} of what workers execute at this instant."""
+        self.started = defaultdict(int)
+        """key -> how often a worker began to execute it."""
+        self._attempts = set()
+        self.arrived_us = {}
+        """(host, worker_id) -> when a word of the worker last reached the machine, heard or not."""
+
+    # -- what the store sees -----------------------------------------------------------------------------------------
+
+    def writes(self, node_id):
+        require(self.world.store.nodes[node_id].alive, "zombie", "dead node", node_id, "writes")
+
+    def inserts_run(self, row, job):
+        finals = self.world.store.finals
+        require(row.key not in finals, "one run per occurrence", row.key, "is made again after", finals.get(row.key))
+        if row.reason in (Reason.SCHEDULED, Reason.CAUGHT_UP):
+            require(job.active and row.nominal_us > job.since_us, "paused", row.key, "is made for an inactive job")
+
+    def grants(self, entry, grant_id):
+        store = self.world.store
+        key, attempt = entry[:2], entry[2]
+        row = store.run(key)
+        require(row is not None, "one run per occurrence", key, "is granted without a row")
+        require(key not in store.held, "one grant", key, "is granted as", grant_id, "and held by", store.held.get(key))
+        require(attempt == row.attempt + 1, "attempts increase", key, attempt, "granted after", row.attempt)
+        if row.attempt == 0 and self.world.users_active:
+            job = store.jobs.get(key[0])
+            require(job is not None and job.active, "paused", key, "starts after its job was paused or deleted")
+
+    def inserts_attempt(self, row, store):
+        key = (row.job_id, row.nominal_us)
+        require(key not in store.finals, "one end per run", key, row.outcome.name, "after", store.finals.get(key))
+        last = store.last_attempt.get(key, 0)
+        require(row.attempt == 0 or row.attempt == last + 1, "attempts increase", key, row.attempt, "ended after", last)
+        if row.attempt:
+            require(row.worker_id is not None and row.granted_us is not None, "explained", key, "has no worker")
+
+    def loses_worker(self, host, worker_id, silence_us):
+        arrived_us = self.arrived_us.get((host, worker_id), 0)
+        silent_us = self.world.now_us - arrived_us
+        require(silent_us > silence_us - 50_000, "not silent", "worker", worker_id, "was heard", silent_us, "µs ago")
+
+    # -- what workers see --------------------------------------------------------------------------------------------
+
+    def starts(self, worker_id, key, attempt):
+        self.started[key] += 1
+        require((key, attempt) not in self._attempts, "attempts increase", key, attempt, "is started twice")
+        self._attempts.add((key, attempt))
+        for other, older in self.running[key].items():
+            end = self.world.store.ends.get((key, older))
+            require(
+                end in (Reason.WORKER_LOST, Reason.TIMED_OUT, Reason.ATTEMPTS_EXHAUSTED),
+                "no two live attempts", key, "attempt", attempt, "on", worker_id, "while", other, "runs", older,
+                "which ended as", end,
+            )  # fmt: skip
+        self.running[key][worker_id] = attempt
+        job_policy = self.world.policy_of(key[0])
+        if job_policy.delivery == "at_most_once":
+            again = self.started[key] - self.world.released[key]
+            require(again <= 1, "at most once", key, "started", again, "times")
+
+    def stops(self, worker_id, key):
+        self.running[key].pop(worker_id, None)
+
+    # -- at the end --------------------------------------------------------------------------------------------------
+
+    def check_end(self):
+        store = self.world.store
+        for key in self.acked:
+            parked = store.run(key)
+            known = key in store.finals or (parked is not None and parked.due_us == NEVER_US)
+            require(known, "nothing acknowledged is lost", key)
+        for key, row in store.finals.items():
+            require(store.run(key) is None, "one run per occurrence", key, "is final and live")
+            dead = row.outcome not in (Outcome.SUCCEEDED, Outcome.CANCELLED, Outcome.EXPIRED, Outcome.WITHDRAWN)
+            require(dead == (key in store.dead), "explained", key, row.outcome.name, "dead letter", key in store.dead)
+        for job_id, nominal_us in self.world.oracle.expected():
+            key = (job_id, nominal_us)
+            require(key in store.finals or store.run(key) is not None, "never a missed occurrence", key)
+        require(not store.held, "nothing acknowledged is lost", "grants never ended", dict(store.held))
+
+
+def check_memory(life, store):
+    """What a node remembers, against the rows; asked only when its outbox is empty and nothing is under way."""
+    owner = life.owner
+    backlog = owner.backlog
+    waiting = [live for live in owner.live.values() if live.state is not State.GRANTED]
+    require(backlog.size == len(waiting), "memory", "backlog counts", backlog.size, "of", len(waiting))
+    require(owner._ready.size == sum(live.state is State.READY for live in waiting), "memory", "ready queue's size")
+    lanes = backlog._lanes
+    bound = backlog.memory_runs + len(lanes) * backlog.lane_runs
+    if backlog.size > bound:
+        requeued = sum(live.attempt > 0 for live in waiting)
+        require(backlog.size <= bound + requeued, "memory", backlog.size, "runs waiting, bound", bound)
+    for shard, watermark_us in owner.watermarks.items():
+        if store.shards[shard].owner != owner.node_id:
+            continue
+        require(store.shards[shard].watermark_us == watermark_us, "memory", "watermark of shard", shard)
+        cursor = backlog._scans.get(shard)
+        for key, row in store.runs[shard].items():
+            live = owner.live.get(key)
+            if live is not None:
+                same = (live.attempt, live.failures, live.due_us) == (row.attempt, row.failures, row.due_us)
+                require(same, "memory", key, "differs from its row", row)
+                continue
+            require(key not in store.held, "memory", key, "is granted and not in memory")
+            if row.due_us > watermark_us or row.nominal_us > watermark_us:
+                continue
+            place = (row.nominal_us, row.job_id)
+            lane = lanes.get((row.tenant_id, life.policies[row.policy_id].kind, row.priority))
+            mark = lane.marks.get(shard) if lane is not None else None
+            behind = (mark is not None and place >= mark) or (cursor is not None and place >= cursor)
+            require(behind, "backlog", key, "is due, not in memory and not behind a mark")
+    for key, live in owner.live.items():
+        if store.shards[live.shard].owner == owner.node_id:
+            require(key in store.runs[live.shard], "memory", key, "has no row")

@@ -1,0 +1,317 @@
+"""A small model of the store: the specification that the core and the SQL are both judged by.
+
+Each method is one transaction and happens at one instant. That is what the row lock of the fence makes of the real
+ones: declaring a node dead waits for its transactions, and later ones of it fail.
+"""
+
+from dataclasses import dataclass
+
+from noonmark.clock import NEVER_US
+from noonmark.model.ids import shard_of
+from noonmark.model.reason import Outcome, Reason
+from noonmark.model.run import AttemptRow, RunRow
+from noonmark.schedule import slices
+from tests.simulation.invariants import require
+
+GRACE_US = 1_500_000
+
+
+class Refused(Exception):
+    """The database said no: the node was declared dead, or lost the shard."""
+
+
+@dataclass
+class NodeRow:
+    lease_until_us: int
+    alive: bool = True
+
+
+@dataclass
+class ShardRow:
+    watermark_us: int
+    owner: int | None = None
+    term: int = 0
+
+
+@dataclass
+class JobRow:
+    job_id: int
+    tenant_id: int
+    policy_id: int
+    priority: int
+    recurrence: object
+    offset_us: int
+    catch_up: int
+    since_us: int
+    active: bool = True
+
+    def run(self, nominal_us, due_us, reason):
+        return RunRow(
+            self.job_id, nominal_us, due_us, self.tenant_id, 1, self.policy_id, self.priority, 0, 0, reason, None
+        )
+
+
+class Store:
+    def __init__(self, watch, oracle, shard_count, now_us):
+        self.watch = watch
+        self.oracle = oracle
+        self.nodes = {}
+        self.shards = {shard: ShardRow(now_us) for shard in range(shard_count)}
+        self.jobs = {}
+        self.runs = {shard: {} for shard in range(shard_count)}
+        self.grants = {}
+        self.held = {}
+        """key -> the grant that holds it now: derived, for the invariants."""
+        self.dead = {}
+        self.finals = {}
+        self.ends = {}
+        """(key, attempt) -> reason: the history."""
+        self.last_attempt = {}
+
+    def run(self, key):
+        return self.runs[shard_of(key[0])].get(key)
+
+    # -- nodes and shards --------------------------------------------------------------------------------------------
+
+    def fence(self, node_id):
+        if not self.nodes[node_id].alive:
+            raise Refused(f"node {node_id} was declared dead")
+
+    def register(self, now_us, ttl_us):
+        node_id = len(self.nodes) + 1
+        self.nodes[node_id] = NodeRow(now_us + ttl_us)
+        return node_id
+
+    def renew(self, node_id, now_us, ttl_us):
+        self.fence(node_id)
+        self.nodes[node_id].lease_until_us = now_us + ttl_us
+
+    def end(self, node_ids):
+        for node_id in node_ids:
+            self.nodes[node_id].alive = False
+        for shard in self.shards.values():
+            if shard.owner in node_ids:
+                shard.owner, shard.term = None, shard.term + 1
+
+    def end_expired(self, now_us):
+        expired = [node_id for node_id, node in self.nodes.items() if node.alive and node.lease_until_us < now_us]
+        self.end(expired)
+        return expired
+
+    def share(self):
+        alive = sum(node.alive for node in self.nodes.values())
+        return -(-len(self.shards) // max(1, alive))
+
+    def take(self, node_id, most):
+        """(shard, term, watermark, grants, granted rows) of ownerless shards that are the node's now."""
+        self.fence(node_id)
+        taken = []
+        for number, shard in self.shards.items():
+            if shard.owner is None and len(taken) < most:
+                shard.owner, shard.term = node_id, shard.term + 1
+                grants = [grant for (home, _), grant in self.grants.items() if home == number]
+                keys = {key for grant in grants for key in zip(grant.job_ids, grant.nominals_us, strict=True)}
+                rows = [row for key, row in self.runs[number].items() if key in keys]
+                taken.append((number, shard.term, shard.watermark_us, grants, rows))
+        return taken
+
+    def give(self, node_id, numbers):
+        self.fence(node_id)
+        for number in numbers:
+            if self.shards[number].owner == node_id:
+                self.shards[number].owner = None
+                self.shards[number].term += 1
+
+    # -- runs --------------------------------------------------------------------------------------------------------
+
+    def commit(self, node_id, batch):
+        self.fence(node_id)
+        self.watch.writes(node_id)
+        for row in batch.created:
+            self._insert_run(row)
+        for rewait in batch.rewaits.values():
+            key = (rewait.job_id, rewait.nominal_us)
+            row = self.run(key)
+            if row is not None:
+                self.runs[rewait.shard][key] = row._replace(
+                    attempt=rewait.attempt, failures=rewait.failures, due_us=rewait.due_us, reason=rewait.reason
+                )
+        for shard, nominal_us, job_id in batch.cancelling:
+            row = self.run((job_id, nominal_us))
+            if row is not None:
+                self.runs[shard][row.key] = row._replace(reason=Reason.CANCEL_REQUESTED)
+        for dead in batch.dead:
+            key = (dead.job_id, dead.nominal_us)
+            require(key not in self.dead, "one end per run", key, "dies twice")
+            require(self.run(key) is not None, "one end per run", key, "dies without a row")
+            self.dead[key] = dead
+        for shard, nominal_us, job_id in batch.ended:
+            gone = self.runs[shard].pop((job_id, nominal_us), None)
+            require(gone is not None, "one end per run", (job_id, nominal_us), "ends without a row")
+        # A run that was granted, ended and granted again within one batch is held by the last of its grants.
+        for row in batch.attempts:
+            self.held.pop((row.job_id, row.nominal_us), None)
+        over = {(row.job_id, row.nominal_us, row.attempt) for row in batch.attempts}
+        for grant in batch.grants:
+            self.grants[grant.shard, grant.grant_id] = grant
+            self._hold(grant, over)
+        for place in batch.finished_grants:
+            self.grants.pop(place, None)
+        for row in batch.attempts:
+            self._insert_attempt(row)
+
+    def _hold(self, grant, over):
+        for entry in zip(grant.job_ids, grant.nominals_us, grant.attempts, strict=True):
+            if entry not in over:
+                self.watch.grants(entry, grant.grant_id)
+                self.held[entry[:2]] = grant.grant_id
+
+    def _insert_run(self, row):
+        require(self.run(row.key) is None, "one run per occurrence", row.key, "is inserted twice")
+        self.watch.inserts_run(row, self.jobs.get(row.job_id))
+        self.runs[row.shard][row.key] = row
+
+    def _insert_attempt(self, row):
+        key = (row.job_id, row.nominal_us)
+        self.watch.inserts_attempt(row, self)
+        if row.attempt:
+            self.last_attempt[key] = row.attempt
+            self.ends[key, row.attempt] = row.reason
+        if row.final:
+            self.finals[key] = row
+
+    def tick(self, node_id, terms, before_us, until_us, now_us):
+        """Wakes what sleeps until then, makes what is due until then, advances the watermark."""
+        self.fence(node_id)
+        self.prove(node_id, terms)
+        self.watch.writes(node_id)
+        found = self.wake(before_us, until_us)
+        found += self.make(terms, before_us, until_us, now_us)
+        self.advance(terms, until_us)
+        return found
+
+    def prove(self, node_id, terms):
+        for number, term in terms.items():
+            if (self.shards[number].owner, self.shards[number].term) != (node_id, term):
+                raise Refused(f"node {node_id} lost shard {number}")
+
+    def wake(self, before_us, until_us):
+        return [
+            row
+            for number, w_us in before_us.items()
+            for row in self.runs[number].values()
+            if (row.attempt == 0 and w_us < row.nominal_us <= until_us and row.due_us <= until_us)
+            or (row.attempt > 0 and w_us < row.due_us <= until_us)
+        ]
+
+    def make(self, terms, before_us, until_us, now_us):
+        made = []
+        for job in self.jobs.values():
+            shard = shard_of(job.job_id)
+            if shard not in terms or job.recurrence is None or not job.active:
+                continue
+            self.oracle.ticked(job, before_us[shard], until_us, now_us)
+            for cut in slices(job.recurrence, before_us[shard], until_us, now_us, GRACE_US, 1000):
+                if not cut.offset_from_us < job.offset_us <= cut.offset_to_us or cut.nominal_us <= job.since_us:
+                    continue
+                if not cut.missed or cut.rank < job.catch_up:
+                    reason = Reason.CAUGHT_UP if cut.missed else Reason.SCHEDULED
+                    row = job.run(cut.nominal_us, cut.nominal_us + job.offset_us, reason)
+                    if self.run(row.key) is None:
+                        self._insert_run(row)
+                        made.append(row)
+        return made
+
+    def advance(self, terms, until_us):
+        for number in terms:
+            require(self.shards[number].watermark_us <= until_us, "watermark", "of shard", number, "falls")
+            self.shards[number].watermark_us = until_us
+
+    def page(self, node_id, page, policy_ids):
+        self.fence(node_id)
+        w_us = self.shards[page.shard].watermark_us
+        rows = [
+            row
+            for row in self.runs[page.shard].values()
+            if (row.nominal_us, row.job_id) >= page.start
+            and row.due_us <= w_us
+            and row.nominal_us <= w_us
+            and (
+                page.lane is None
+                or (row.tenant_id == page.lane[0] and row.priority == page.lane[2] and row.policy_id in policy_ids)
+            )
+        ]
+        rows.sort(key=lambda row: (row.nominal_us, row.job_id))
+        return rows[: page.limit]
+
+    # -- jobs --------------------------------------------------------------------------------------------------------
+
+    def activate(self, node_id, job, now_us):
+        """Creates or resumes a job: what the watermark has passed already is made here. All its runs that are due."""
+        self.fence(node_id)
+        self.watch.writes(node_id)
+        shard = shard_of(job.job_id)
+        w_us = self.shards[shard].watermark_us
+        job.active, job.since_us = True, now_us
+        self.jobs[job.job_id] = job
+        self.oracle.activated(job, now_us, w_us)
+        runs = self.runs[shard]
+        for key, row in runs.items():
+            if row.job_id == job.job_id and row.due_us == NEVER_US:
+                runs[key] = row._replace(due_us=self.unparked_due_us(row, now_us, w_us))
+        if job.recurrence is not None:
+            for nominal_us in job.recurrence.between(now_us, w_us - job.offset_us, 1000):
+                row = job.run(nominal_us, nominal_us + job.offset_us, Reason.SCHEDULED)
+                if row.key not in runs and not self.has_ended(row.key):
+                    self._insert_run(row)
+        return [row for row in runs.values() if row.job_id == job.job_id and row.due_us <= w_us]
+
+    def has_ended(self, key):
+        """A run may have been cancelled before its time: the key alone would let it be made anew."""
+        return key in self.finals
+
+    def unparked_due_us(self, row, now_us, w_us):
+        """A first attempt is woken by its nominal time, so one that the watermark has passed must not be due later."""
+        due_us = max(row.nominal_us, now_us)
+        return due_us if row.attempt or row.nominal_us > w_us else min(due_us, w_us)
+
+    def pause(self, node_id, job_id, granted, now_us):
+        self.fence(node_id)
+        self.watch.writes(node_id)
+        shard = shard_of(job_id)
+        job = self.jobs[job_id]
+        job.active = False
+        self.oracle.deactivated(job, now_us, self.shards[shard].watermark_us)
+        for key, row in list(self.runs[shard].items()):
+            if row.job_id == job_id and key not in granted:
+                if row.nominal_us > now_us and row.reason == Reason.SCHEDULED:
+                    del self.runs[shard][key]
+                else:
+                    self.runs[shard][key] = row._replace(due_us=NEVER_US)
+
+    def delete(self, node_id, job_id, granted, now_us):
+        """The job goes, and its waiting runs with a reason."""
+        self.pause(node_id, job_id, granted, now_us)
+        del self.jobs[job_id]
+        for key, row in list(self.runs[shard_of(job_id)].items()):
+            if row.job_id == job_id and key not in granted:
+                self.withdraw(row, Reason.JOB_DELETED, now_us)
+
+    def cancel_waiting(self, node_id, key, now_us):
+        """Cancels a run that is in no memory: it sleeps, is parked or was spilled."""
+        self.fence(node_id)
+        self.watch.writes(node_id)
+        row = self.run(key)
+        if row is not None:
+            require(key not in self.held, "one end per run", key, "is granted and cancelled as waiting")
+            self.withdraw(row, Reason.CANCELLED, now_us)
+
+    def withdraw(self, row, reason, now_us):
+        outcome = Outcome.CANCELLED if reason is Reason.CANCELLED else Outcome.WITHDRAWN
+        del self.runs[row.shard][row.key]
+        self._insert_attempt(
+            AttemptRow(
+                row.shard, row.job_id, row.nominal_us, 0, now_us, row.tenant_id, row.version,
+                None, row.due_us, None, None, outcome, reason, True, None, None,
+            )
+        )  # fmt: skip
