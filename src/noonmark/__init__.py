@@ -1,10 +1,9 @@
 """Noonmark: cron as a service."""
 
 from noonmark.app import App, at, cron, every
-from noonmark.client import Client, submit_in, submit_in_sync
+from noonmark.client import Client, context, submit_in, submit_in_sync
 from noonmark.model.job import Misfire
 from noonmark.model.policy import Retry
-from noonmark.worker.context import context
 
 __version__ = "0.1.0"
 

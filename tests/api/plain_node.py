@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -38,7 +39,7 @@ class PlainNode:
         self.address = address
         self.version = "0.0.0-test"
         self.clock: Clock = SettableClock(now_us)
-        self.pool = pool
+        self.pool: Any = pool
         self.shard_count = len(owners)
         self.ready = True
         self.owners = owners

@@ -7,6 +7,7 @@ import aiohttp
 import msgspec
 import pytest
 
+from noonmark.model.reason import Outcome
 from noonmark.wire.worker import Claim, ClaimAnswer, Heartbeat, Register, Registered, Report, ReportItem
 from tests.api.conftest import Answer, Caller
 from tests.api.plain_node import PlainNode
@@ -48,10 +49,10 @@ async def test_what_cannot_be_read_is_refused(call: Caller) -> None:
 
 
 async def test_a_report_can_be_stored(call: Caller, node: PlainNode) -> None:
-    bad = ReportItem(1, 1, 1, 1, 1, None, 1, result="{")
+    bad = ReportItem(1, 1, 1, 1, Outcome.SUCCEEDED, None, 1, result="{")
     answer = await send(call, "report", Report(7, [bad]))
     assert (answer.status, answer.json["field"]) == (422, "items[0].result")
-    good = ReportItem(1, 1, 1, 1, 2, None, 1, error="a\0b")
+    good = ReportItem(1, 1, 1, 1, Outcome.FAILED, None, 1, error="a\0b")
     assert (await send(call, "report", Report(7, [good]), "application/msgpack")).status == 200
     assert [item.error for item in node.reports[0].items] == ["a�b"]
 

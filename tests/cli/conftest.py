@@ -1,11 +1,13 @@
 """A folder that the database's account can enter, also when the tests run as root."""
 
+import logging
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from typer.testing import CliRunner, Result
 
 from noonmark.cli.root import root
@@ -27,10 +29,15 @@ class Noonmark:
 
 
 @pytest.fixture
-def noonmark(monkeypatch: pytest.MonkeyPatch) -> Noonmark:
+def noonmark(monkeypatch: pytest.MonkeyPatch) -> Iterator[Noonmark]:
     for name in ("SERVER", "TOKEN", "TENANT", "DATABASE_URL", "DATA_DIR"):
         monkeypatch.delenv(f"NOONMARK_{name}", raising=False)
-    return Noonmark()
+    handlers, level = logging.root.handlers[:], logging.root.level
+    yield Noonmark()
+    logging.captureWarnings(False)
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
+    structlog.reset_defaults()
 
 
 @pytest.fixture

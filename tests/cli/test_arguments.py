@@ -76,10 +76,14 @@ def test_an_answer_that_is_not_ours_is_told(noonmark, monkeypatch):
     assert "was not understood" in noonmark.refuses("job", "show", "x", exit_code=1)
 
 
-@pytest.mark.parametrize("command", ["node", "migrate"])
-def test_a_database_that_does_not_answer_is_exit_code_7(noonmark, command):
-    shown = noonmark.refuses(command, "--database-url", "postgresql://127.0.0.1:9/x", exit_code=7)
+def test_a_database_that_does_not_answer_is_exit_code_7(noonmark):
+    shown = noonmark.refuses("migrate", "--database-url", "postgresql://127.0.0.1:9/x", exit_code=7)
     assert "--database-url: cannot connect" in shown
+
+
+@pytest.mark.parametrize("command", ["node", "migrate"])
+def test_an_address_that_is_none_is_exit_code_7(noonmark, command):
+    assert "--database-url: cannot connect" in noonmark.refuses(command, "--database-url", "mysql://x", exit_code=7)
 
 
 def test_a_node_needs_a_database(noonmark):

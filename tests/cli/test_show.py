@@ -39,7 +39,7 @@ def test_the_last_line_of_a_traceback_is_the_error():
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(-0.001, "0 ms"), (0.0034, "3 ms"), (1.25, "1.2 s"), (240, "4 min"), (8 * 3600, "8 h")],
+    [(-0.001, "0 ms"), (0.00004, "40 µs"), (0.0034, "3 ms"), (1.25, "1.2 s"), (240, "4 min"), (8 * 3600, "8 h")],
 )
 def test_durations(seconds, text):
     assert duration_text(seconds) == text

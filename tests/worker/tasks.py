@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+from contextvars import ContextVar
 
 import noonmark
 
@@ -172,7 +173,7 @@ async def spins() -> None:
         pass
 
 
-leaked: "noonmark.worker.context.ContextVar[str]" = noonmark.worker.context.ContextVar("leaked", default="clean")
+leaked: ContextVar[str] = ContextVar("leaked", default="clean")
 
 
 @app.task

@@ -9,6 +9,7 @@ from litestar.params import SkipValidation
 
 from noonmark.api.bodies import Health, Readiness
 from noonmark.api.ports import NodePort
+from noonmark.errors import NoonmarkError
 
 _PING_S = 2.0
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -30,7 +31,7 @@ async def readyz(node: Node) -> Response[Readiness]:
     try:
         async with asyncio.timeout(_PING_S):
             await node.pool.fetchval("SELECT 1")
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except (NoonmarkError, OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         reasons.append(f"the database does not answer ({type(error).__name__})")
     return Response(Readiness(not reasons, reasons), status_code=503 if reasons else 200)
 

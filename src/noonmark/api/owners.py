@@ -11,6 +11,7 @@ part was done, the answer is the failure itself.
 """
 
 import asyncio
+import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
@@ -115,7 +116,7 @@ def _verdict(parts: Parts[Item, Done], done: list[int], failures: list[BaseExcep
     if not done:
         return Unavailable(worst.message) if isinstance(worst, NeverArrived) else worst
     if not isinstance(worst, NoonmarkError):
-        _log.error("a part of a batch failed unexpectedly", exc_info=worst)
+        _log.error("a part of a batch failed unexpectedly", traceback="".join(traceback.format_exception(worst)))
     why = worst.message if isinstance(worst, NoonmarkError) else "something went wrong inside the node"
     unknown = " (where the answer was lost, some may be done as well)" if isinstance(worst, AnswerLost) else ""
     labels = ", ".join(parts.label(position) for position in done)

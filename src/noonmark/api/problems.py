@@ -2,6 +2,7 @@
 
 import math
 import re
+import traceback
 import uuid
 from http import HTTPStatus
 from typing import Any
@@ -70,7 +71,8 @@ def tell(error: Exception) -> Told:
         _log.warning("the database could not be reached for a request", error=repr(error))
         return Told(_problem(503, "unavailable", "the database cannot be reached right now"), {"Retry-After": "1"})
     mark = uuid.uuid4().hex[:12]
-    _log.error("a request failed unexpectedly", mark=mark, exc_info=error)
+    # As text: a renderer that shows local variables would write the caller's token into the log.
+    _log.error("a request failed unexpectedly", mark=mark, traceback="".join(traceback.format_exception(error)))
     return Told(_problem(500, "internal", f"something went wrong inside the node; its log has more under {mark}"))
 
 
@@ -130,7 +132,7 @@ def _of_http(error: HTTPException) -> Problem:
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return _problem(413, "too_large", "the body is above the bound", "body", "send fewer or smaller items")
     if status >= 500:
-        _log.error("the framework refused a request", status=status, exc_info=error)
+        _log.error("the framework refused a request", status=status, error=repr(error))
         return _problem(status, "internal", "something went wrong inside the node")
     return _problem(status, HTTPStatus(status).name.lower(), _lower_first(error.detail or HTTPStatus(status).phrase))
 

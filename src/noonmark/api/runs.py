@@ -100,6 +100,8 @@ async def _read(call: Call, key: RunKey) -> Run:
 
 async def _check(call: Call, submissions: Sequence[Submission], path: str) -> None:
     await call.validator.check_submissions(submissions, call.now_us, path)
+    if all(call.node.owns(call.shard_of_ref(ref)) for ref in {submission.job for submission in submissions}):
+        return  # This node decides alone, and does so before it stores anything.
     known = await _known_jobs(call, {submission.job for submission in submissions})
     for position, submission in enumerate(submissions):
         field = path.format(position) + "job"

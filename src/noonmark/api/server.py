@@ -20,9 +20,19 @@ class _Server(uvicorn.Server):
         return None
 
 
+def _listen(host: str, port: int) -> socket.socket:
+    family, kind, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    # Naming the protocol is what makes asyncio turn Nagle's algorithm off.
+    listener = socket.socket(family, kind, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(where)
+    listener.listen(1024)
+    return listener
+
+
 async def serve(config: NodeConfig, stop: asyncio.Event) -> None:
     """Runs until `stop` is set, or raises if the node cannot start."""
-    listener = socket.create_server((config.host, config.port), backlog=1024)
+    listener = _listen(config.host, config.port)
     address = config.advertise or f"http://{config.host}:{listener.getsockname()[1]}"
     node = Node(config, address)
     server = _Server(

@@ -11,7 +11,7 @@ from noonmark.errors import InvalidInput
 from noonmark.model.job import DEFAULT_PRIORITY, Misfire
 from noonmark.model.policy import Retry
 from noonmark.schedule.spec import Manual
-from noonmark.wire.resources import Job, JobPatch, JobSpec
+from noonmark.wire.resources import NO_INPUT, Job, JobPatch, JobSpec
 
 jobs = typer.Typer(no_args_is_help=True, help="Make, read, change and trigger jobs.")
 Limit = Annotated[int, typer.Option(min=1, help="How many at most.")]
@@ -42,7 +42,7 @@ async def create(
         name=name,
         task=task,
         schedule=options.read_schedule(every, cron, tz, at, now, manual) or Manual(),
-        input=options.read_input(input),
+        input=options.read_input(input) or NO_INPUT,
         queue=queue or "default",
         priority=DEFAULT_PRIORITY if priority is None else priority,
         timeout_s=3600.0 if timeout_s is None else timeout_s,

@@ -58,7 +58,7 @@ def set_up_logs(form: LogFormat, level: LogLevel) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         ProcessorFormatter(
-            foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()],
+            foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder(), _drop_colour],
             processors=[ProcessorFormatter.remove_processors_meta, *render],
         )
     )
@@ -70,3 +70,9 @@ def set_up_logs(form: LogFormat, level: LogLevel) -> None:
         logger.propagate = True
     for name in _CHATTY:
         logging.getLogger(name).setLevel(number if level is LogLevel.DEBUG else max(number, logging.WARNING))
+
+
+def _drop_colour(_logger: Any, _method: str, event: Any) -> Any:
+    """uvicorn tells some things twice, the second time in colour."""
+    event.pop("color_message", None)
+    return event

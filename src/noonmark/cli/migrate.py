@@ -19,7 +19,7 @@ async def _migrate(database_url: str, shards: int) -> int:
     from noonmark.store.connect import connect
     from noonmark.store.migrate import migrate as bring_up_to_date
 
-    await reach_database(database_url)
+    await reach_database(database_url, patient=False)
     connection = await connect(database_url)
     try:
         return await bring_up_to_date(connection, shards)

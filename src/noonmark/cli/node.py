@@ -52,7 +52,7 @@ async def _serve(config: "NodeConfig") -> None:
     from noonmark.api.server import serve
     from noonmark.cli.lifeline import hold_lifeline
 
-    await reach_database(config.database_url)
+    await reach_database(config.database_url, patient=True)
     stop = asyncio.Event()
     serving = asyncio.ensure_future(serve(config, stop))
 
@@ -78,13 +78,19 @@ async def _serve(config: "NodeConfig") -> None:
         raise typer.Exit(1) from None
 
 
-async def reach_database(url: str) -> None:
-    """One connection, to say early and clearly what is wrong with the address."""
+async def reach_database(url: str, *, patient: bool) -> None:
+    """One connection, to say early and clearly what is wrong with the address.
+
+    A patient caller goes on if the server is only away, because it waits for it by itself.
+    """
     import asyncpg
 
+    away = (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.CannotConnectNowError)
     try:
         connection = await asyncpg.connect(url, timeout=10)
-    except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except (*away, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        if patient and isinstance(error, away):
+            return
         why = str(error) or type(error).__name__
         raise Unavailable(
             f"cannot connect: {why}", field="--database-url", fix="is PostgreSQL running, and is the address right?"

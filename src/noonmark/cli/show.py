@@ -86,7 +86,9 @@ def schedule_text(schedule: ScheduleSpec) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """3 ms, 1.2 s, 4 min, 8 h."""
+    """40 µs, 3 ms, 1.2 s, 4 min, 8 h."""
+    if 0 < seconds < 0.001:
+        return f"{seconds * 1e6:.0f} µs"
     if seconds < 1:
         return f"{max(seconds, 0) * 1000:.0f} ms"
     if seconds < 120:

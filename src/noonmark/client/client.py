@@ -72,7 +72,7 @@ class Client:
     async def _page(self, item: type[T], noun: str, path: str, **query: str | int | None) -> Page[T]:
         """A list stands under its noun in the answer."""
         parts = await self._ask(dict[str, msgspec.Raw], "GET", path, query=query)
-        items = msgspec.json.decode(parts.get(noun) or parts["items"], type=list[item])  # type: ignore[valid-type]
+        items = msgspec.json.decode(parts[noun], type=list[item])  # type: ignore[valid-type]
         return Page(items, msgspec.json.decode(parts.get("next_cursor", b"null"), type=str | None))
 
     # jobs

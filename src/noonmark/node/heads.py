@@ -5,9 +5,9 @@ is never older than the database. A large input is not kept.
 """
 
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 
-from noonmark.model.ids import JobId
+from noonmark.model.ids import JobId, PolicyId
 from noonmark.node.committer import Committer
 from noonmark.store.connect import Connection
 from noonmark.store.jobs import JobHead, load_heads, load_heads_by_name
@@ -17,8 +17,9 @@ _MOST_INPUT = 2_048
 
 
 class Heads:
-    def __init__(self, committer: Committer) -> None:
+    def __init__(self, committer: Committer, know: Callable[[Connection, set[PolicyId]], Awaitable[None]]) -> None:
         self._committer = committer
+        self._know = know
         self._by_id: OrderedDict[JobId, JobHead] = OrderedDict()
         self._by_name: dict[tuple[int, str], JobId] = {}
 
@@ -43,6 +44,7 @@ class Heads:
             found = await load_heads(connection, list(job_ids)) if job_ids else []
             if names:
                 found += await load_heads_by_name(connection, tenant_id, list(names))
+            await self._know(connection, {head.policy_id for head in found})
             for head in found:
                 self._keep(head)
             return found

@@ -59,7 +59,7 @@ async def drain(life: Life) -> int:
                     )
                 )
             await insert_runs(connection, runs)
-        await life.know_policies(connection, runs)
+        await life.know_policies(connection, {row.policy_id for row in runs})
         for run in runs:
             if not run.sleeps:
                 life.owner.admit(run, life.clock.now_us())

@@ -92,8 +92,12 @@ async def pause_job(life: Life, tenant_id: int, job_id: JobId) -> None:
             await store.park_runs(connection, head, granted)
             await store.set_job_active(connection, head._replace(active=False), now_us)
 
+    def park_retries() -> None:
+        if life.owner.granted_of(job_id):
+            life.owner.paused.add(job_id)
+
     await _head(life, tenant_id, job_id)
-    await _change(life, job_id, action, lambda: life.owner.paused.add(job_id))
+    await _change(life, job_id, action, park_retries)
 
 
 async def resume_job(life: Life, tenant_id: int, job_id: JobId) -> None:

@@ -17,7 +17,6 @@ from noonmark.clock import SECOND_US, MonotonicClock, monotonic_s
 from noonmark.errors import NotOwner, Unavailable
 from noonmark.model.ids import PolicyId, TenantId
 from noonmark.model.policy import Policy
-from noonmark.model.run import RunRow
 from noonmark.node.committer import Committer
 from noonmark.node.config import NodeConfig
 from noonmark.node.heads import Heads
@@ -57,7 +56,7 @@ class Life:
         )
         self.committer = Committer(connection, node_id, self.owner, clock)
         self.timetable = Timetable(grace_us=round(config.grace_s * SECOND_US))
-        self.heads = Heads(self.committer)
+        self.heads = Heads(self.committer, self.know_policies)
         self.terms: dict[int, int] = {}
         self.ownership = Ownership({}, {})
         self.trusted_until_s = monotonic_s() + config.lease_s
@@ -105,9 +104,9 @@ class Life:
         future.add_done_callback(self._waiting.discard)
         return future
 
-    async def know_policies(self, connection: Connection, rows: list[RunRow]) -> None:
-        """Before rows enter memory, the policies that they name must be there."""
-        missing = {row.policy_id for row in rows} - self.policies.keys()
+    async def know_policies(self, connection: Connection, policy_ids: set[PolicyId]) -> None:
+        """Before runs enter memory, the policies that they name must be there."""
+        missing = policy_ids - self.policies.keys()
         if missing:
             self.policies.update(await load_policies(connection, missing))
 

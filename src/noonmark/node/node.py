@@ -102,8 +102,8 @@ class Node:
         self.metrics.lives += 1
         life.committer.on_commit = self._note_commit
         life.committer.idle_work = lambda: next_page(life)
-        await renew(life)
         self._life = life
+        await renew(life)
         log.info("life began", node_id=life.node_id, address=self.address)
         going = asyncio.create_task(
             life.run(

@@ -115,7 +115,7 @@ async def _adopt(life: Life, connection: Connection, taken: Taken) -> None:
     granted: list[RunRow] = []
     if grants:
         granted = await load_granted_runs(connection, shard)
-        await life.know_policies(connection, granted)
+        await life.know_policies(connection, {row.policy_id for row in granted})
         life.owner.paused.update(await load_paused(connection, shard, [row.job_id for row in granted]))
     for schedule_id, text in (await load_schedules(connection, shard)).items():
         life.timetable.add(shard, schedule_id, text)

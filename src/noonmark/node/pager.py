@@ -17,7 +17,7 @@ async def _read(life: Life, page: Page) -> None:
     watermark_us = life.owner.watermarks[page.shard]
     policies = [] if page.lane is None else life.policies_of(page.lane[1])
     rows = await page_runs(life.connection, page, watermark_us, policies)
-    await life.know_policies(life.connection, rows)
+    await life.know_policies(life.connection, {row.policy_id for row in rows})
     if page.shard in life.terms:
         life.owner.paged(page, rows, life.clock.now_us())
     life.committer.wake()

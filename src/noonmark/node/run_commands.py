@@ -76,7 +76,7 @@ async def redrive(life: Life, tenant_id: int, keys: list[RunKey]) -> int:
 
 async def admit(life: Life, connection: Connection, rows: list[RunRow]) -> None:
     """Rows that were just committed enter memory, except those that sleep."""
-    await life.know_policies(connection, rows)
+    await life.know_policies(connection, {row.policy_id for row in rows})
     now_us = life.clock.now_us()
     for row in rows:
         if not row.sleeps:

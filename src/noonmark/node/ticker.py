@@ -56,7 +56,7 @@ async def _tick(
     async def action(connection: Connection) -> None:
         due = life.timetable.expand(pieces + life.timetable.fresh(after_us, until_us, now_us), terms.keys())
         rows: list[RunRow] = await tick(connection, life.node_id, terms, after_us=after_us, until_us=until_us, due=due)
-        await life.know_policies(connection, rows)
+        await life.know_policies(connection, {row.policy_id for row in rows})
         for row in rows:
             life.owner.admit(row, life.clock.now_us())
         life.fired += sum(row.attempt == 0 for row in rows)

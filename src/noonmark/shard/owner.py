@@ -104,6 +104,7 @@ class Owner:
         """Forgets a shard that is given away; all that was decided for it has been committed."""
         del self.watermarks[shard]
         self.backlog.drop_shard(shard)
+        self.paused = {job_id for job_id in self.paused if shard_of(job_id) != shard}
         for live in [live for live in self.live.values() if live.shard == shard]:
             if live.state is not State.GRANTED:
                 self.backlog.leave(self._lane(live))

@@ -9,7 +9,6 @@ from noonmark.model.job import DEFAULT_PRIORITY, Misfire
 from noonmark.model.policy import Retry
 from noonmark.schedule.spec import Manual, ScheduleSpec
 
-
 NO_INPUT = msgspec.Raw(b"null")
 
 

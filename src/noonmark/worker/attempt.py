@@ -3,9 +3,9 @@
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from noonmark.client.current import Context
 from noonmark.model.reason import Outcome
 from noonmark.wire.worker import ReportItem, RunGrant, Terms
-from noonmark.worker.context import Context
 
 if TYPE_CHECKING:
     from noonmark.app import Task

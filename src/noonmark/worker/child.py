@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from noonmark.worker.context import CURRENT, Context
+from noonmark.client.current import CURRENT, Context
 from noonmark.worker.invoke import BadInput, Ending, call, failed, succeeded
 
 READY = b"ready"

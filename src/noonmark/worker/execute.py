@@ -24,11 +24,11 @@ from typing import Any
 import structlog
 
 from noonmark.app import Task
+from noonmark.client.current import CURRENT
 from noonmark.clock import MonotonicClock
 from noonmark.model.reason import Outcome
 from noonmark.wire.worker import ClaimAnswer, ReportItem
 from noonmark.worker.attempt import Attempt
-from noonmark.worker.context import CURRENT
 from noonmark.worker.counters import Counters
 from noonmark.worker.invoke import Ending, call, failed, succeeded
 from noonmark.worker.processes import Processes

@@ -30,8 +30,8 @@ async def _prepare(dsn: str) -> None:
 @pytest.fixture(scope="module")
 def dsn() -> Iterator[str]:
     with temporary_postgres() as server:
-        asyncio.run(_prepare(server.dsn))
-        yield server.dsn
+        asyncio.run(_prepare(server.url))
+        yield server.url
 
 
 @pytest.fixture

@@ -101,7 +101,8 @@ class Conductor:
     async def _stop(self, signals: Signals) -> None:
         children = [*self._workers, self._node]
         if any(child.pid for child in children):
-            self._say("\nStopping: the workers, the node, the database. Ctrl-C again hurries.")
+            last = ", PostgreSQL" if self._database.embedded else ""
+            self._say(f"\nStopping: the workers, the node{last}. Ctrl-C again hurries.")
         killing = asyncio.create_task(_kill_on(signals.kill, children))
         await asyncio.gather(*(worker.stop(WORKER_GRACE_S, signals.hurry) for worker in self._workers))
         await self._node.stop(NODE_GRACE_S, signals.hurry)

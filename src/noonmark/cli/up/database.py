@@ -6,6 +6,7 @@ from pathlib import Path
 
 import psutil
 
+from noonmark.cli.node import reach_database
 from noonmark.cli.up.child import Say
 from noonmark.embedded import EmbeddedPostgres, EmbeddedPostgresError
 
@@ -22,9 +23,11 @@ class Database:
         return self._server is not None
 
     def start(self) -> str:
-        if self._server is not None:
-            self._url = self._server.start()
-        assert self._url is not None
+        """Its address. Raises if it cannot be started, or reached."""
+        if self._url is None:
+            assert self._server is not None
+            return self._server.start()
+        asyncio.run(reach_database(self._url, patient=False))
         return self._url
 
     def stop(self) -> None:

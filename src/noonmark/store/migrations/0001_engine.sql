@@ -90,7 +90,7 @@ CREATE TABLE noonmark.job (
     created_at  timestamptz NOT NULL,
     updated_at  timestamptz NOT NULL,
     planned_from timestamptz NOT NULL, -- occurrences after this count: created, changed or resumed then
-    name        text NOT NULL,
+    name        text COLLATE "C" NOT NULL,
     input       json,
     PRIMARY KEY (shard, job_id),
     UNIQUE (shard, tenant_id, name)

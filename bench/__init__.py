@@ -1,0 +1,1 @@
+"""Benchmarks: one file per question. `python -m bench NAME` answers it on this machine, with durable commits."""

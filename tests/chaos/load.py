@@ -1,0 +1,121 @@
+"""A continuous load, and the check afterwards that every promise held."""
+
+import asyncio
+from collections import Counter
+from contextlib import suppress
+
+from noonmark.app import every
+from noonmark.client import Client
+from noonmark.errors import NoonmarkError
+from noonmark.model.ids import run_text
+from noonmark.model.policy import Retry
+from noonmark.model.reason import Outcome
+from noonmark.wire.resources import JobSpec, Submission
+from tests.chaos.fleet import Fleet
+from tests.conftest import eventually
+
+TICKING = [f"ticking-{n}" for n in range(10)]
+BULK = [f"bulk-{n}" for n in range(10)]
+FLAKY = [f"flaky-{n}" for n in range(4)]
+SECOND_US = 1_000_000
+
+
+class Load:
+    """Jobs that fire every second, and submissions in bulk to every node; what was acknowledged is remembered."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet = fleet
+        self.acknowledged: list[str] = []
+        self.refused = 0
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        retry = Retry(max_attempts=20, base_s=0.2, max_delay_s=1.0)
+        specs = [JobSpec(name=name, task="work", schedule=every("1s"), retry=retry) for name in TICKING]
+        specs += [JobSpec(name=name, task="work", retry=retry) for name in BULK]
+        specs += [JobSpec(name=name, task="flaky", retry=retry) for name in FLAKY]
+        specs.append(JobSpec(name="linger", task="linger", retry=retry))
+        async with Client(self.fleet.nodes[0].address) as client:
+            await client.create_jobs(specs)
+        self._tasks = [asyncio.create_task(self._submit(node.address)) for node in self.fleet.nodes]
+        await self.flows()
+
+    async def flows(self) -> None:
+        """Returns when something more was acknowledged and executed."""
+        acknowledged, executed = len(self.acknowledged), len(self.fleet.executions())
+        await eventually(
+            lambda: len(self.acknowledged) > acknowledged + 50 and len(self.fleet.executions()) > executed + 50, 30
+        )
+
+    async def _submit(self, address: str) -> None:
+        jobs = BULK + FLAKY
+        async with Client(address) as client:
+            while True:
+                try:
+                    self.acknowledged += await client.submit([Submission(job=name) for name in jobs])
+                except NoonmarkError:
+                    self.refused += 1  # it may have been done or not: nothing is promised
+                await asyncio.sleep(0.05)
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def settle(self) -> None:
+        """No more submissions; the ticking jobs are paused; all that is left runs to its end."""
+        await self.stop()
+        address = next(node.address for node in self.fleet.nodes if node.running)
+        async with Client(address) as client:
+            for name in TICKING:
+                await eventually(lambda name=name: _paused(client, name), 20, 0.2)
+        left = "SELECT (SELECT count(*) FROM noonmark.run) + (SELECT count(*) FROM noonmark.grant) = 0"
+        await eventually(lambda: self.fleet.fetchval(left), 40, 0.1)
+
+    async def verify(self) -> None:
+        await self.settle()
+        rows = await self.fleet.fetch(
+            "SELECT job_id, (extract(epoch FROM nominal_at) * 1000000)::bigint, attempt, outcome, final"
+            " FROM noonmark.attempt"
+        )
+        keys = Counter(run_text((row[0], row[1])) for row in rows if row[4])
+        assert max(keys.values()) == 1, f"ended more than once: {keys.most_common(3)}"
+        lost = [run for run in self.acknowledged if run not in keys]
+        assert not lost, f"{len(lost)} of {len(self.acknowledged)} acknowledged runs never ended, first {lost[0]}"
+        numbers = Counter((run_text((row[0], row[1])), row[2]) for row in rows)
+        assert max(numbers.values()) == 1, f"an attempt number was used again: {numbers.most_common(3)}"
+        assert {row[3] for row in rows if row[4]} == {Outcome.SUCCEEDED}
+        self._compare_executions(rows)
+        await self._check_ticks()
+
+    def _compare_executions(self, rows: list) -> None:
+        executed = Counter((one.run, one.attempt) for one in self.fleet.executions())
+        assert max(executed.values()) == 1, f"one attempt was executed twice: {executed.most_common(3)}"
+        told = {(run_text((row[0], row[1])), row[2]): row[3] for row in rows}
+        assert executed.keys() <= told.keys(), "executions that history does not know"
+        ran = {key for key, outcome in told.items() if outcome in (Outcome.SUCCEEDED, Outcome.FAILED)}
+        assert ran <= executed.keys(), "history tells of executions that never were"
+
+    async def _check_ticks(self) -> None:
+        """Every second from a job's creation to its pause has its run: no gap, nothing twice."""
+        for name in TICKING:
+            rows = await self.fleet.fetch(
+                "SELECT (extract(epoch FROM a.nominal_at) * 1000000)::bigint,"
+                " (extract(epoch FROM j.created_at) * 1000000)::bigint,"
+                " (extract(epoch FROM j.updated_at) * 1000000)::bigint"
+                " FROM noonmark.job j JOIN noonmark.attempt a USING (shard, job_id)"
+                " WHERE j.name = $1 AND a.final ORDER BY 1",
+                name,
+            )
+            created_us, paused_us = rows[0][1], rows[0][2]
+            first_us = (created_us // SECOND_US + 1) * SECOND_US
+            expected = list(range(first_us, paused_us + 1, SECOND_US))
+            assert [row[0] for row in rows] == expected, name
+
+
+async def _paused(client: Client, name: str) -> bool:
+    try:
+        return (await client.pause_job(name)).state == "paused"
+    except NoonmarkError:
+        return False
