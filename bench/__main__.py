@@ -1,4 +1,4 @@
-"""`python -m bench NAME [--json FILE] [--repeats N] [options]`, `python -m bench all`, `python -m bench report FILES`."""
+"""`python -m bench NAME [--json FILE] [--repeats N] [options]`; NAME may be `all`, or `report` for tables."""
 
 import argparse
 import asyncio
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench import adhoc, drain, herd, lateness, limit, report, spill, sustain
 from bench.question import Question
-from bench.result import Result, collect, print_result, print_summary, read, write
+from bench.result import Result, collect, print_result, print_summary, write
 
 QUESTIONS: dict[str, Question] = {
     module.QUESTION.name: module.QUESTION for module in (limit, drain, sustain, lateness, herd, adhoc, spill)
@@ -87,8 +87,6 @@ def _positive(text: str) -> int:
         raise argparse.ArgumentTypeError("use 1 or more")
     return number
 
-
-__all__ = ["QUESTIONS", "main", "read"]
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,5 +1,6 @@
 """A PostgreSQL of its own for each repeat, with the schema, durable commits, and the server's own statistics."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
@@ -66,8 +67,6 @@ class Database:
 
     async def finish_all(self, timeout_s: float, condition: str = "true") -> bool:
         """Waits until no such run is left; asks rarely, since asking costs too."""
-        import asyncio
-
         until_s = monotonic_s() + timeout_s
         while await self.value(f"SELECT EXISTS (SELECT FROM noonmark.run WHERE {condition})"):
             if monotonic_s() > until_s:

@@ -58,7 +58,8 @@ async def load_backlog(database: Database, count: int, jobs: int, policy_id: int
     async with _indexes_apart(database, "run"):
         await database.execute(
             """
-            INSERT INTO noonmark.run (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason)
+            INSERT INTO noonmark.run
+                (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason)
             SELECT j.shard, r.at, j.job_id, r.at, j.tenant_id, j.version, j.policy_id, j.priority, 3
             FROM (
                 SELECT n % $2::bigint + 1 AS sequence,

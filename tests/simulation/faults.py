@@ -17,7 +17,7 @@ class User:
         rng, world = self.rng, self.world
         jobs = list(world.store.jobs)
         kind = rng.choices(
-            ("create", "submit", "burst", "cancel", "pause", "resume_job", "delete"), (3, 12, 3, 4, 4, 6, 1)
+            ("create", "submit", "burst", "cancel", "pause", "resume_job", "delete", "redrive"), (3, 12, 3, 4, 4, 6, 1, 2)
         )[0]
         if kind == "create" or not jobs:
             job = world.new_job()
@@ -29,6 +29,9 @@ class User:
         elif kind == "burst":
             for _ in range(rng.randrange(5, 25)):
                 self._ask("submit", job_id, 0)
+        elif kind == "redrive":
+            for key in list(world.store.dead)[:1]:
+                self._ask("redrive", *key)
         elif kind == "cancel":
             keys = [key for runs in world.store.runs.values() for key in runs]
             if keys:

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 
-from noonmark.clock import NEVER_US
 from noonmark.model.reason import Outcome, Reason
 from noonmark.shard.live import State
 
@@ -25,8 +24,6 @@ class Watch:
         """key -> when its submission was acknowledged."""
         self.running = defaultdict(dict)
         """key -> {worker_id: attempt} of what workers execute at this instant."""
-        self.started = defaultdict(int)
-        """key -> how often a worker began to execute it."""
         self._attempts = set()
         self.arrived_us = {}
         """(host, worker_id) -> when a word of the worker last reached the machine, heard or not."""
@@ -69,7 +66,6 @@ class Watch:
     # -- what workers see --------------------------------------------------------------------------------------------
 
     def starts(self, worker_id, key, attempt):
-        self.started[key] += 1
         require((key, attempt) not in self._attempts, "attempts increase", key, attempt, "is started twice")
         self._attempts.add((key, attempt))
         for other, older in self.running[key].items():
@@ -80,10 +76,11 @@ class Watch:
                 "which ended as", end,
             )  # fmt: skip
         self.running[key][worker_id] = attempt
-        job_policy = self.world.policy_of(key[0])
-        if job_policy.delivery == "at_most_once":
-            again = self.started[key] - self.world.released[key]
-            require(again <= 1, "at most once", key, "started", again, "times")
+        if self.world.policy_of(key[0]).delivery == "at_most_once":
+            store = self.world.store
+            for older in range(store.redriven.get(key, 0) + 1, attempt):
+                unheard = store.ends.get((key, older)) in (Reason.WORKER_LOST, Reason.UNDELIVERED)
+                require(not unheard or (key, older) not in self._attempts, "at most once", key, "after", older)
 
     def stops(self, worker_id, key):
         self.running[key].pop(worker_id, None)
@@ -93,9 +90,7 @@ class Watch:
     def check_end(self):
         store = self.world.store
         for key in self.acked:
-            parked = store.run(key)
-            known = key in store.finals or (parked is not None and parked.due_us == NEVER_US)
-            require(known, "nothing acknowledged is lost", key)
+            require(key in store.finals or key in store.parked, "nothing acknowledged is lost", key)
         for key, row in store.finals.items():
             require(store.run(key) is None, "one run per occurrence", key, "is final and live")
             dead = row.outcome not in (Outcome.SUCCEEDED, Outcome.CANCELLED, Outcome.EXPIRED, Outcome.WITHDRAWN)
@@ -130,7 +125,7 @@ def check_memory(life, store):
                 require(same, "memory", key, "differs from its row", row)
                 continue
             require(key not in store.held, "memory", key, "is granted and not in memory")
-            if row.due_us > watermark_us or row.nominal_us > watermark_us:
+            if row.due_us > watermark_us or row.nominal_us > watermark_us or key in store.parked:
                 continue
             place = (row.nominal_us, row.job_id)
             lane = lanes.get((row.tenant_id, life.policies[row.policy_id].kind, row.priority))

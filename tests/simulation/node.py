@@ -5,6 +5,7 @@ A `Host` is a machine that starts one `Life` after the other. A life ends at its
 
 from collections import deque
 
+from noonmark.clock import NEVER_US
 from noonmark.model.ids import shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.shard.answers import Granted, Reported
@@ -18,7 +19,7 @@ SECOND_US = 1_000_000
 TTL_US = 3 * SECOND_US
 LOOKAHEAD_US = 2 * SECOND_US
 TICK_US = 500_000
-POLL_US = 800_000
+POLL_US = 2 * SECOND_US
 BEAT_AGE_US = 1_000_000
 """An older heartbeat is a sign of life and no more: the worker may have received a grant since it was sent."""
 
@@ -63,6 +64,7 @@ class Life(Process):
         self.terms = {}
         self.requests = deque()
         self.stopping = False
+        self.trusted_until_us = 0
         self._serial = None
         self._idle = False
         self._paging = True
@@ -109,10 +111,12 @@ class Life(Process):
         """A clean stop: no more events, all decided is committed, all shards are given away."""
         if self.owner is not None:
             self.stopping = True
-            self._after_event()
+            self._happened()
 
     def _keep(self):
         node_id = self.owner.node_id
+
+        sent_us = self.world.now_us
 
         def renew(now_us):
             self.store.renew(node_id, now_us, TTL_US)
@@ -123,12 +127,21 @@ class Life(Process):
             if isinstance(error, Refused):
                 self._die(error)
 
-        self.world.database.ask(self, renew, lambda _: None, failed)
+        def renewed(_):
+            self.trusted_until_us = sent_us + TTL_US
+
+        self.world.database.ask(self, renew, renewed, failed)
         self.later(SECOND_US, self._keep)
 
+    @property
+    def trusted(self):
+        """The lease holds: nobody else can have been given the shards."""
+        return self.world.now_us < self.trusted_until_us
+
     def _rescue(self):
-        self.owner.rescue(self.now_us())
-        self._after_event()
+        if self.trusted:
+            self.owner.rescue(self.now_us())
+        self._happened()
         self.later(SECOND_US, self._rescue)
 
     # -- the serial committer ----------------------------------------------------------------------------------------
@@ -157,10 +170,13 @@ class Life(Process):
             if not steps:
                 yield None
                 continue
-            yield from self.rng.choice(steps)()
+            step = self.rng.choice(steps)
+            yield from step()
             if not self.owner.outbox:
                 check_memory(self, self.store)
-            self._after_event()
+            self._paging = self._paging or step != self._page
+            self.owner.advance(self.now_us())
+            self._set_timer()
             if self.stopping and not self.terms:
                 return
 
@@ -183,8 +199,25 @@ class Life(Process):
         """Commits a batch in its own transaction and releases its answers."""
         if batch:
             self.note_ends(batch)
+            self.owner_waits(batch)
             yield lambda _: self.store.commit(self.owner.node_id, batch)
-            self.release(batch.answers)
+            self.release(batch)
+
+    def owner_waits(self, batch):
+        """A grant cannot have arrived before its answer left: until then nobody misses it."""
+        for row in batch.grants:
+            if row.grant_id in self.owner.grants:
+                self.owner.grants[row.grant_id].known_us = NEVER_US
+
+    def release(self, batch):
+        """A node that slept past its lease tells nobody what it did."""
+        if not self.trusted:
+            raise Refused("the lease has passed")
+        for row in batch.grants:
+            if row.grant_id in self.owner.grants:
+                self.owner.grants[row.grant_id].known_us = self.now_us()
+        for token, answer in batch.answers:
+            self.answer(token, answer)
 
     def _flush(self):
         yield from self._write(self.owner.take_outbox())
@@ -229,9 +262,10 @@ class Life(Process):
             yield from self._give(spare)
         elif not self.stopping:
             taken = yield lambda _: self.store.take(node_id, share - len(self.terms))
-            for shard, term, watermark_us, grants, rows in taken:
+            for shard, term, watermark_us, grants, rows, paused in taken:
                 self.world.log(f"{self.name} takes shard {shard}")
                 self.terms[shard] = term
+                self.owner.paused |= paused
                 self.owner.adopt(shard, watermark_us, grants, rows, self.now_us())
                 self._tick_us = 0
 
@@ -246,7 +280,7 @@ class Life(Process):
             self.store.give(self.owner.node_id, shards)
 
         yield hand_over
-        self.release(batch.answers)
+        self.release(batch)
 
     def _drop(self, shards):
         self.world.log(f"{self.name} gives shards {shards}")
@@ -272,6 +306,7 @@ class Life(Process):
     def _activate(self, client, job):
         yield from self._write(self.owner.take_outbox())
         now_us = self.now_us()
+        self.owner.paused.discard(job.job_id)
         rows = yield lambda _: self.store.activate(self.owner.node_id, job, now_us)
         self._found(rows)
         client.answer("active", job.job_id)
@@ -280,11 +315,10 @@ class Life(Process):
         job = self.store.jobs.get(job_id)
         if job is None or not job.active:
             return
-        nominal_us = self.owner.next_nominal_us(self.now_us())
-        if delay_us:
-            nominal_us += delay_us // 1000 * 1000
-        row = job.run(nominal_us, nominal_us, Reason.TRIGGERED)
-        self.owner.create(row, self.now_us())
+        now_us = self.now_us()
+        nominal_us = self.owner.next_nominal_us(now_us)
+        row = job.run(nominal_us, nominal_us + delay_us, Reason.TRIGGERED)
+        self.owner.create(row, now_us)
         self.owner.outbox.answers.append(((client, "submitted"), row.key))
         yield from self._flush()
 
@@ -304,6 +338,11 @@ class Life(Process):
         batch = self.owner.take_outbox()
         self.owner.withdraw(job_id)
         granted = self.owner.granted_of(job_id)
+        if verb == "delete":
+            for nominal_us in granted:
+                self.owner.cancel((job_id, nominal_us), self.now_us())
+        elif granted:
+            self.owner.paused.add(job_id)
         yield from self._write(batch)
         now_us = self.now_us()
         yield lambda _: getattr(self.store, verb)(self.owner.node_id, job_id, granted, now_us)
@@ -312,28 +351,37 @@ class Life(Process):
     def _delete(self, client, job_id):
         yield from self._pause(client, job_id, "delete")
 
+    def _redrive(self, client, job_id, nominal_us):
+        if job_id in self.store.jobs and self.store.jobs[job_id].active:
+            yield from self._write(self.owner.take_outbox())
+            now_us = min(self.now_us(), self.owner.watermarks[shard_of(job_id)])
+            rows = yield lambda _: self.store.redrive(self.owner.node_id, (job_id, nominal_us), now_us)
+            self._found(rows)
+
     # -- events ------------------------------------------------------------------------------------------------------
 
     def hear(self, event, *args):
-        if self.owner is not None and not self.stopping:
+        if self.owner is not None and not self.stopping and self.trusted:
             getattr(self, event)(*args)
-            self._after_event()
+            self._happened()
 
-    def _after_event(self):
-        now_us = self.now_us()
-        self.owner.advance(now_us)
-        due_us = self.owner.next_due_us()
-        if due_us is not None and (self._advance_us is None or due_us < self._advance_us):
-            self._advance_us = due_us
-            self.later(max(0, due_us - now_us), self._advance)
+    def _happened(self):
         self._paging = True
+        self.owner.advance(self.now_us())
+        self._set_timer()
         if self._idle and self._steps():
             self._idle = False
             self.later(0, self._resume, None)
 
+    def _set_timer(self):
+        due_us = self.owner.next_due_us()
+        if due_us is not None and (self._advance_us is None or due_us < self._advance_us):
+            self._advance_us = due_us
+            self.later(max(0, due_us - self.now_us()), self._advance)
+
     def _advance(self):
         self._advance_us = None
-        self._after_event()
+        self._happened()
 
     def hear_user(self, user, *request):
         self.requests.append(request)
@@ -362,15 +410,13 @@ class Life(Process):
     def _see(self, worker_id, worker):
         self.owner.serve(worker_id, worker.queues, worker.tasks, self.now_us())
 
-    def release(self, answers):
-        for token, answer in answers:
-            self.answer(token, answer)
-
     def answer(self, token, answer):
         party, number = token
         if isinstance(answer, Granted):
-            runs = [(live.job_id, live.nominal_us, live.attempt + 1, live.policy_id) for live in answer.runs]
-            self.world.network.send(party, party.hear_grant, number, answer.grant_id, runs, self.host)
+            current = [live for live in answer.runs if live.grant and live.grant.grant_id == answer.grant_id]
+            runs = [(live.job_id, live.nominal_us, live.attempt + 1, live.policy_id) for live in current]
+            sent_us = self.world.now_us
+            self.world.network.send(party, party.hear_grant, number, answer.grant_id, runs, self.host, sent_us)
         elif isinstance(answer, Reported):
             self.world.network.send(party, party.hear_reported, number, answer.refused, answer.elsewhere)
         else:

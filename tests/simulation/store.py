@@ -6,7 +6,6 @@ ones: declaring a node dead waits for its transactions, and later ones of it fai
 
 from dataclasses import dataclass
 
-from noonmark.clock import NEVER_US
 from noonmark.model.ids import shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, RunRow
@@ -60,9 +59,12 @@ class Store:
         self.jobs = {}
         self.runs = {shard: {} for shard in range(shard_count)}
         self.grants = {}
+        self.parked = set()
+        """Keys of waiting runs of paused jobs: a column of the run."""
         self.held = {}
         """key -> the grant that holds it now: derived, for the invariants."""
         self.dead = {}
+        self.redriven = {}
         self.finals = {}
         self.ends = {}
         """(key, attempt) -> reason: the history."""
@@ -84,7 +86,13 @@ class Store:
 
     def renew(self, node_id, now_us, ttl_us):
         self.fence(node_id)
+        if self.is_expired(self.nodes[node_id], now_us):
+            raise Refused(f"the lease of node {node_id} has passed")
         self.nodes[node_id].lease_until_us = now_us + ttl_us
+
+    def is_expired(self, node, now_us):
+        """Then it is not renewed, though nobody may have declared the node dead: what it remembers is too old."""
+        return node.lease_until_us < now_us
 
     def end(self, node_ids):
         for node_id in node_ids:
@@ -103,7 +111,7 @@ class Store:
         return -(-len(self.shards) // max(1, alive))
 
     def take(self, node_id, most):
-        """(shard, term, watermark, grants, granted rows) of ownerless shards that are the node's now."""
+        """(shard, term, watermark, grants, granted rows, paused jobs) of ownerless shards that are the node's now."""
         self.fence(node_id)
         taken = []
         for number, shard in self.shards.items():
@@ -112,7 +120,8 @@ class Store:
                 grants = [grant for (home, _), grant in self.grants.items() if home == number]
                 keys = {key for grant in grants for key in zip(grant.job_ids, grant.nominals_us, strict=True)}
                 rows = [row for key, row in self.runs[number].items() if key in keys]
-                taken.append((number, shard.term, shard.watermark_us, grants, rows))
+                paused = {row.job_id for row in rows if (job := self.jobs.get(row.job_id)) and not job.active}
+                taken.append((number, shard.term, shard.watermark_us, grants, rows, paused))
         return taken
 
     def give(self, node_id, numbers):
@@ -134,8 +143,10 @@ class Store:
             row = self.run(key)
             if row is not None:
                 self.runs[rewait.shard][key] = row._replace(
-                    attempt=rewait.attempt, failures=rewait.failures, due_us=rewait.due_us, reason=rewait.reason
-                )
+                    attempt=rewait.attempt, failures=rewait.failures, due_us=rewait.due_us, reason=rewait.reason,
+                    sleeps=rewait.sleeps,
+                )  # fmt: skip
+                (self.parked.add if rewait.parked else self.parked.discard)(key)
         for shard, nominal_us, job_id in batch.cancelling:
             row = self.run((job_id, nominal_us))
             if row is not None:
@@ -146,6 +157,7 @@ class Store:
             require(self.run(key) is not None, "one end per run", key, "dies without a row")
             self.dead[key] = dead
         for shard, nominal_us, job_id in batch.ended:
+            self.parked.discard((job_id, nominal_us))
             gone = self.runs[shard].pop((job_id, nominal_us), None)
             require(gone is not None, "one end per run", (job_id, nominal_us), "ends without a row")
         # A run that was granted, ended and granted again within one batch is held by the last of its grants.
@@ -199,9 +211,8 @@ class Store:
         return [
             row
             for number, w_us in before_us.items()
-            for row in self.runs[number].values()
-            if (row.attempt == 0 and w_us < row.nominal_us <= until_us and row.due_us <= until_us)
-            or (row.attempt > 0 and w_us < row.due_us <= until_us)
+            for key, row in self.runs[number].items()
+            if row.sleeps and w_us < row.due_us <= until_us and key not in self.parked
         ]
 
     def make(self, terms, before_us, until_us, now_us):
@@ -234,6 +245,7 @@ class Store:
             row
             for row in self.runs[page.shard].values()
             if (row.nominal_us, row.job_id) >= page.start
+            and row.key not in self.parked
             and row.due_us <= w_us
             and row.nominal_us <= w_us
             and (
@@ -243,6 +255,20 @@ class Store:
         ]
         rows.sort(key=lambda row: (row.nominal_us, row.job_id))
         return rows[: page.limit]
+
+    def redrive(self, node_id, key, now_us):
+        """A dead letter lives again: its attempts go on counting, its failures begin anew."""
+        self.fence(node_id)
+        self.watch.writes(node_id)
+        dead = self.dead.pop(key, None)
+        if dead is None:
+            return []
+        job = self.jobs[key[0]]
+        row = job.run(key[1], now_us, Reason.REDRIVEN)._replace(attempt=dead.attempt)
+        del self.finals[key]
+        self.redriven[key] = dead.attempt
+        self._insert_run(row)
+        return [row]
 
     # -- jobs --------------------------------------------------------------------------------------------------------
 
@@ -257,8 +283,9 @@ class Store:
         self.oracle.activated(job, now_us, w_us)
         runs = self.runs[shard]
         for key, row in runs.items():
-            if row.job_id == job.job_id and row.due_us == NEVER_US:
-                runs[key] = row._replace(due_us=self.unparked_due_us(row, now_us, w_us))
+            if row.job_id == job.job_id and key in self.parked:
+                self.parked.discard(key)
+                runs[key] = row._replace(sleeps=row.due_us > w_us)
         if job.recurrence is not None:
             for nominal_us in job.recurrence.between(now_us, w_us - job.offset_us, 1000):
                 row = job.run(nominal_us, nominal_us + job.offset_us, Reason.SCHEDULED)
@@ -270,11 +297,6 @@ class Store:
         """A run may have been cancelled before its time: the key alone would let it be made anew."""
         return key in self.finals
 
-    def unparked_due_us(self, row, now_us, w_us):
-        """A first attempt is woken by its nominal time, so one that the watermark has passed must not be due later."""
-        due_us = max(row.nominal_us, now_us)
-        return due_us if row.attempt or row.nominal_us > w_us else min(due_us, w_us)
-
     def pause(self, node_id, job_id, granted, now_us):
         self.fence(node_id)
         self.watch.writes(node_id)
@@ -283,18 +305,18 @@ class Store:
         job.active = False
         self.oracle.deactivated(job, now_us, self.shards[shard].watermark_us)
         for key, row in list(self.runs[shard].items()):
-            if row.job_id == job_id and key not in granted:
+            if row.job_id == job_id and row.nominal_us not in granted:
                 if row.nominal_us > now_us and row.reason == Reason.SCHEDULED:
                     del self.runs[shard][key]
                 else:
-                    self.runs[shard][key] = row._replace(due_us=NEVER_US)
+                    self.parked.add(key)
 
     def delete(self, node_id, job_id, granted, now_us):
         """The job goes, and its waiting runs with a reason."""
         self.pause(node_id, job_id, granted, now_us)
         del self.jobs[job_id]
-        for key, row in list(self.runs[shard_of(job_id)].items()):
-            if row.job_id == job_id and key not in granted:
+        for row in list(self.runs[shard_of(job_id)].values()):
+            if row.job_id == job_id and row.nominal_us not in granted:
                 self.withdraw(row, Reason.JOB_DELETED, now_us)
 
     def cancel_waiting(self, node_id, key, now_us):
@@ -309,6 +331,7 @@ class Store:
     def withdraw(self, row, reason, now_us):
         outcome = Outcome.CANCELLED if reason is Reason.CANCELLED else Outcome.WITHDRAWN
         del self.runs[row.shard][row.key]
+        self.parked.discard(row.key)
         self._insert_attempt(
             AttemptRow(
                 row.shard, row.job_id, row.nominal_us, 0, now_us, row.tenant_id, row.version,

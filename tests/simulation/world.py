@@ -1,11 +1,9 @@
 """One seed, one world: the clock, the queue of events, and everybody who lives in it."""
 
 import hashlib
-from collections import Counter
 from heapq import heappop, heappush
 from random import Random
 
-from noonmark.clock import NEVER_US
 from noonmark.model.ids import shard_of
 from noonmark.model.policy import Policy, Retry
 from noonmark.schedule import recurrence
@@ -62,7 +60,6 @@ class World:
         self.recurrences = RECURRENCES
         self.weights = {1: 1, 2: 1, 3: 3}
         self.limits = rng.choice((SPACIOUS, CRAMPED))
-        self.released = Counter()
         self._policy_of = {}
         self.watch = Watch(self)
         self.oracle = Oracle()
@@ -136,12 +133,12 @@ class World:
         self.now_us = max(self.now_us, end_us) if done is None else self.now_us
 
     def _left(self):
-        return [row for runs in self.store.runs.values() for row in runs.values() if row.due_us != NEVER_US]
+        store = self.store
+        return [row for runs in store.runs.values() for key, row in runs.items() if key not in store.parked]
 
     def _all_done(self):
-        return not self.store.grants and not any(
-            row.due_us != NEVER_US for runs in self.store.runs.values() for row in runs.values()
-        )
+        store = self.store
+        return not store.grants and sum(map(len, store.runs.values())) == len(store.parked)
 
     def _create(self):
         job = self.new_job()

@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import structlog
 import uvicorn
@@ -14,10 +16,10 @@ log = structlog.get_logger("noonmark.server")
 
 
 class _Server(uvicorn.Server):
-    """Signals are the command's business, not uvicorn's."""
-
-    def install_signal_handlers(self) -> None:
-        return None
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals are the command's business, not uvicorn's: the node hands over before HTTP closes."""
+        yield
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -92,7 +92,7 @@ class Node:
         while True:
             try:
                 return await connect(self.config.database_url)
-            except (OSError, TimeoutError, asyncpg.PostgresConnectionError) as error:
+            except (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.CannotConnectNowError) as error:
                 log.warning("cannot reach the database", error=_sentence(error))
                 await asyncio.sleep(0.5)
 

@@ -48,7 +48,8 @@ class Backlog:
         self.page_runs = page_runs
         self.size = 0
         self._lanes: dict[LaneKey, _Lane] = {}
-        self._spilled: set[LaneKey] = set()
+        self._spilled: dict[LaneKey, None] = {}
+        """Lanes that have marks, in the order in which they are read: a set's would differ from process to process."""
         self._scans: dict[int, Place] = {}
 
     def admit(self, lane_key: LaneKey, shard: int, place: Place) -> bool:
@@ -61,7 +62,7 @@ class Backlog:
         if full or (mark is not None and place >= mark):
             if mark is None or place < mark:
                 lane.marks[shard] = place
-                self._spilled.add(lane_key)
+                self._spilled[lane_key] = None
             return False
         lane.size += 1
         self.size += 1
@@ -128,12 +129,12 @@ class Backlog:
             lane = self._lanes[page.lane] = _Lane()
         if following is not None:
             lane.marks[page.shard] = min(following, lane.marks.get(page.shard, following))
-            self._spilled.add(page.lane)
+            self._spilled[page.lane] = None
         self._settle(page.lane)
 
     def _settle(self, lane_key: LaneKey) -> None:
         lane = self._lanes.get(lane_key)
         if lane is None or not lane.marks:
-            self._spilled.discard(lane_key)
+            self._spilled.pop(lane_key, None)
             if lane is not None and not lane.size:
                 del self._lanes[lane_key]

@@ -15,7 +15,7 @@ class Limits(msgspec.Struct, frozen=True):
     claim_runs: int = 1_000
     silence_us: int = 10_000_000
     """A worker unheard for this long loses its grants."""
-    delivery_us: int = 5_000_000
+    delivery_us: int = 3_000_000
     """A grant that its worker does not name this long after it was made never arrived."""
     overrun_us: int = 60_000_000
     """A worker reports a timeout itself; this long after one, the owner stops waiting for that."""
