@@ -89,9 +89,13 @@ class Fleet:
         names = "SELECT count(*) FROM noonmark.worker WHERE seen_at > now() - interval '30 s'"
         await eventually(lambda: self._is(names, workers), 30, 0.05)
 
+    async def installed(self) -> bool:
+        return bool(await self.fetchval("SELECT to_regclass('noonmark.attempt') IS NOT NULL"))
+
     async def even(self, nodes: int) -> bool:
         rows = await self.fetch(
-            "SELECT count(*) FROM noonmark.shard s JOIN noonmark.node n ON n.node_id = s.owner AND n.alive GROUP BY s.owner"
+            "SELECT count(*) FROM noonmark.shard s JOIN noonmark.node n ON n.node_id = s.owner AND n.alive"
+            " GROUP BY s.owner"
         )
         return sorted(row[0] for row in rows) == [8 // nodes] * nodes
 

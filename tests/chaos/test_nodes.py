@@ -57,7 +57,8 @@ async def test_nodes_that_start_together_on_an_empty_database_share_it(empty_dat
     try:
         for _ in range(4):
             fleet.start_node()
-        await eventually(lambda: _even_or_absent(fleet, 4), 30)
+        await eventually(fleet.installed, 30)
+        await eventually(lambda: fleet.even(4), 30)
         fleet.start_worker()
         load = Load(fleet)
         await eventually(lambda: fleet.fetchval("SELECT count(*) FROM noonmark.task"), 20)
@@ -71,9 +72,3 @@ async def test_nodes_that_start_together_on_an_empty_database_share_it(empty_dat
 
 async def _owns_all(fleet: Fleet, address: str) -> bool:
     return await fleet.owner_of(address) == 8
-
-
-async def _even_or_absent(fleet: Fleet, nodes: int) -> bool:
-    if not await fleet.fetchval("SELECT to_regclass('noonmark.shard') IS NOT NULL"):
-        return False
-    return await fleet.even(nodes)

@@ -12,6 +12,7 @@ class Database:
         self.world = world
         self.rng = world.rng
         self.breaks = 0.0
+        self.slowest_us = self.rng.choice((3_000, 3_000, 80_000))
         self._epoch = 0
         self._back_us = 0
 
@@ -27,7 +28,7 @@ class Database:
 
     def ask(self, process, transaction, done, failed):
         """Applies `transaction(now_us)` and tells the process its result, or that it failed, or that nobody knows."""
-        self.world.at(self.rng.randrange(100, 4_000), self._apply, process, transaction, done, failed, self._epoch)
+        self.world.at(self.rng.randrange(100, self.slowest_us), self._apply, process, transaction, done, failed, self._epoch)
 
     def _apply(self, process, transaction, done, failed, epoch):
         if self.world.now_us < self._back_us:
@@ -46,7 +47,7 @@ class Database:
         if chance < self.breaks:
             self._tell(process, failed, Unknown("applied"), epoch)
         else:
-            self.world.at(self.rng.randrange(100, 2_000), self._tell_done, process, done, failed, result, epoch)
+            self.world.at(self.rng.randrange(100, self.slowest_us), self._tell_done, process, done, failed, result, epoch)
 
     def _tell_done(self, process, done, failed, result, epoch):
         if epoch != self._epoch:

@@ -17,7 +17,7 @@ class User:
         rng, world = self.rng, self.world
         jobs = list(world.store.jobs)
         kind = rng.choices(
-            ("create", "submit", "burst", "cancel", "pause", "resume_job", "delete", "redrive"), (3, 12, 3, 4, 4, 6, 1, 2)
+            ("create", "submit", "burst", "cancel", "pause", "resume_job", "delete", "redrive"), (3, 12, 4, 4, 4, 6, 2, 2)
         )[0]
         if kind == "create" or not jobs:
             job = world.new_job()
@@ -27,8 +27,9 @@ class User:
         if kind == "submit":
             self._ask("submit", job_id, rng.choice((0, 0, rng.randrange(10 * SECOND_US))))
         elif kind == "burst":
-            for _ in range(rng.randrange(5, 25)):
-                self._ask("submit", job_id, 0)
+            spread_us = rng.choice((1, 300_000))
+            for _ in range(rng.randrange(5, 30)):
+                world.at(rng.randrange(spread_us), self._ask, "submit", job_id, 0)
         elif kind == "redrive":
             for key in list(world.store.dead)[:1]:
                 self._ask("redrive", *key)
@@ -107,7 +108,7 @@ class Chaos:
         self.world.database.restart(self.rng.randrange(100_000, 2 * SECOND_US))
 
     def _stall_database(self):
-        self.world.database.stall(self.rng.randrange(100_000, 4 * SECOND_US))
+        self.world.database.stall(self.rng.randrange(100_000, self.rng.choice((2, 4)) * SECOND_US))
 
     def _stop(self):
         life = self.rng.choice(self.world.hosts).life

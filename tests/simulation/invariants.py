@@ -6,6 +6,10 @@ from noonmark.model.reason import Outcome, Reason
 from noonmark.shard.live import State
 
 
+TTL_US = 3_000_000
+CLOCK_ERROR_US = 50_000
+
+
 class Violation(AssertionError):
     """A promise was broken; the message begins with its name."""
 
@@ -25,8 +29,9 @@ class Watch:
         self.running = defaultdict(dict)
         """key -> {worker_id: attempt} of what workers execute at this instant."""
         self._attempts = set()
-        self.arrived_us = {}
-        """(host, worker_id) -> when a word of the worker last reached the machine, heard or not."""
+        self._told = {}
+        self._arrived_us = {}
+        """(host, worker_id) -> when a word of it last came, and when one last came after too long a silence."""
 
     # -- what the store sees -----------------------------------------------------------------------------------------
 
@@ -57,11 +62,23 @@ class Watch:
         require(row.attempt == 0 or row.attempt == last + 1, "attempts increase", key, row.attempt, "ended after", last)
         if row.attempt:
             require(row.worker_id is not None and row.granted_us is not None, "explained", key, "has no worker")
+        if row.outcome in (Outcome.SUCCEEDED, Outcome.FAILED):
+            told = self._told.get((key, row.attempt, row.worker_id))
+            require(told is row.outcome, "attempt check", key, row.attempt, row.outcome.name, "of", row.worker_id, told)
 
-    def loses_worker(self, host, worker_id, silence_us):
-        arrived_us = self.arrived_us.get((host, worker_id), 0)
-        silent_us = self.world.now_us - arrived_us
-        require(silent_us > silence_us - 50_000, "not silent", "worker", worker_id, "was heard", silent_us, "µs ago")
+    def arrives(self, host, party):
+        """A word of a worker reaches the machine, whether or not the node there can hear it now."""
+        last_us, silence_us = self._arrived_us.get((host, party), (0, 0))
+        if self.world.now_us - last_us > self.world.limits.silence_us - CLOCK_ERROR_US:
+            silence_us = self.world.now_us
+        self._arrived_us[host, party] = (self.world.now_us, silence_us)
+
+    def loses_worker(self, host, worker_id):
+        """It has been silent for too long, or was so a moment ago and spoke up while the node was frozen."""
+        last_us, silence_us = self._arrived_us.get((host, worker_id), (0, 0))
+        silent = self.world.now_us - last_us > self.world.limits.silence_us - CLOCK_ERROR_US
+        spoke_up = self.world.now_us - silence_us <= TTL_US
+        require(silent or spoke_up, "not silent", "worker", worker_id, "was heard at", last_us, "and before")
 
     # -- what workers see --------------------------------------------------------------------------------------------
 
@@ -84,6 +101,9 @@ class Watch:
 
     def stops(self, worker_id, key):
         self.running[key].pop(worker_id, None)
+
+    def tells(self, worker_id, key, attempt, outcome):
+        self._told[key, attempt, worker_id] = outcome
 
     # -- at the end --------------------------------------------------------------------------------------------------
 

@@ -11,16 +11,14 @@ from noonmark.model.reason import Outcome, Reason
 from noonmark.shard.answers import Granted, Reported
 from noonmark.shard.outbox import Batch
 from noonmark.shard.owner import Owner
-from tests.simulation.invariants import check_memory
+from tests.simulation.invariants import TTL_US, check_memory
 from tests.simulation.network import Process
 from tests.simulation.store import Refused
 
 SECOND_US = 1_000_000
-TTL_US = 3 * SECOND_US
 LOOKAHEAD_US = 2 * SECOND_US
 TICK_US = 500_000
-POLL_US = 2 * SECOND_US
-BEAT_AGE_US = 1_000_000
+BEAT_AGE_US = SECOND_US // 2
 """An older heartbeat is a sign of life and no more: the worker may have received a grant since it was sent."""
 
 
@@ -48,7 +46,7 @@ class Host:
 
     def call(self, event, *args):
         """A message for whatever runs here now; `event` is the name of its handler."""
-        self.world.watch.arrived_us[self.number, args[0]] = self.world.now_us
+        self.world.watch.arrives(self.number, args[0])
         self.life.call(self.life.hear, event, *args)
 
 
@@ -63,6 +61,8 @@ class Life(Process):
         self.owner = None
         self.terms = {}
         self.requests = deque()
+        self.heads = {}
+        """Jobs known to be active: runs of them are made at once, out of the serial order."""
         self.stopping = False
         self.trusted_until_us = 0
         self._serial = None
@@ -139,8 +139,7 @@ class Life(Process):
         return self.world.now_us < self.trusted_until_us
 
     def _rescue(self):
-        if self.trusted:
-            self.owner.rescue(self.now_us())
+        self.owner.rescue(self.now_us())
         self._happened()
         self.later(SECOND_US, self._rescue)
 
@@ -172,7 +171,7 @@ class Life(Process):
                 continue
             step = self.rng.choice(steps)
             yield from step()
-            if not self.owner.outbox:
+            if self.world.checks_memory and not self.owner.outbox:
                 check_memory(self, self.store)
             self._paging = self._paging or step != self._page
             self.owner.advance(self.now_us())
@@ -206,16 +205,16 @@ class Life(Process):
     def owner_waits(self, batch):
         """A grant cannot have arrived before its answer left: until then nobody misses it."""
         for row in batch.grants:
-            if row.grant_id in self.owner.grants:
-                self.owner.grants[row.grant_id].known_us = NEVER_US
+            if row.grant_id in self.owner.fleet.grants:
+                self.owner.fleet.grants[row.grant_id].known_us = NEVER_US
 
     def release(self, batch):
         """A node that slept past its lease tells nobody what it did."""
         if not self.trusted:
             raise Refused("the lease has passed")
         for row in batch.grants:
-            if row.grant_id in self.owner.grants:
-                self.owner.grants[row.grant_id].known_us = self.now_us()
+            if row.grant_id in self.owner.fleet.grants:
+                self.owner.fleet.grants[row.grant_id].known_us = self.now_us()
         for token, answer in batch.answers:
             self.answer(token, answer)
 
@@ -231,8 +230,10 @@ class Life(Process):
         batch = self.owner.take_outbox()
         self.owner.begin_tick(terms, until_us)
         yield from self._write(batch)
-        rows = yield lambda _: self.store.tick(self.owner.node_id, terms, before_us, until_us, now_us)
-        self._found(rows)
+        self._found((yield from self._move(terms, before_us, until_us, now_us)))
+
+    def _move(self, *window):
+        return (yield lambda _: self.store.tick(self.owner.node_id, *window))
 
     def _found(self, rows):
         """Rows that were read in this serial order; what ended since then is in the outbox."""
@@ -287,12 +288,18 @@ class Life(Process):
         for shard in shards:
             del self.terms[shard]
             self.owner.drop(shard)
+        self.heads = {job_id: job for job_id, job in self.heads.items() if shard_of(job_id) in self.terms}
 
     def _serve(self):
         """A user's request, in the serial order: it sees the jobs as they are and nothing is under way meanwhile."""
         kind, client, job_id, *rest = self.requests.popleft()
-        if shard_of(job_id) in self.terms:
+        if shard_of(job_id) in self.terms and self.world.users_active:
+            self.world.log(f"{self.name} does {kind} {job_id} {rest}")
             yield from getattr(self, f"_{kind}")(client, job_id, *rest)
+
+    def _asked(self, change, *args):
+        """A change of a job; in the calm at the end there are none, not even late ones: False."""
+        return lambda _: change(self.owner.node_id, *args) if self.world.users_active else False
 
     def _create(self, client, job_id, job):
         if job_id not in self.store.jobs:
@@ -307,20 +314,22 @@ class Life(Process):
         yield from self._write(self.owner.take_outbox())
         now_us = self.now_us()
         self.owner.paused.discard(job.job_id)
-        rows = yield lambda _: self.store.activate(self.owner.node_id, job, now_us)
-        self._found(rows)
+        rows = yield self._asked(self.store.activate, job, now_us)
+        self._found(rows or ())
         client.answer("active", job.job_id)
 
     def _submit(self, client, job_id, delay_us):
-        job = self.store.jobs.get(job_id)
-        if job is None or not job.active:
-            return
+        job = yield lambda _: self.store.jobs.get(job_id)
+        if job is not None and job.active:
+            self.heads[job_id] = job
+            self._make(client, job_id, delay_us)
+
+    def _make(self, client, job_id, delay_us):
         now_us = self.now_us()
         nominal_us = self.owner.next_nominal_us(now_us)
-        row = job.run(nominal_us, nominal_us + delay_us, Reason.TRIGGERED)
+        row = self.heads[job_id].run(nominal_us, nominal_us + delay_us, Reason.TRIGGERED)
         self.owner.create(row, now_us)
         self.owner.outbox.answers.append(((client, "submitted"), row.key))
-        yield from self._flush()
 
     def _cancel(self, client, job_id, nominal_us):
         key = (job_id, nominal_us)
@@ -336,6 +345,7 @@ class Life(Process):
         if job is None or not (job.active or verb == "delete"):
             return
         batch = self.owner.take_outbox()
+        self.heads.pop(job_id, None)
         self.owner.withdraw(job_id)
         granted = self.owner.granted_of(job_id)
         if verb == "delete":
@@ -345,7 +355,11 @@ class Life(Process):
             self.owner.paused.add(job_id)
         yield from self._write(batch)
         now_us = self.now_us()
-        yield lambda _: getattr(self.store, verb)(self.owner.node_id, job_id, granted, now_us)
+        done = yield self._asked(getattr(self.store, verb), job_id, granted, now_us)
+        if done is False:
+            self.owner.backlog.start_scan(shard_of(job_id))
+            self.owner.paused.discard(job_id)
+            return
         client.answer("paused", job_id)
 
     def _delete(self, client, job_id):
@@ -361,9 +375,13 @@ class Life(Process):
     # -- events ------------------------------------------------------------------------------------------------------
 
     def hear(self, event, *args):
-        if self.owner is not None and not self.stopping and self.trusted:
+        if self.owner is None:
+            return
+        if self.trusted and not self.stopping:
             getattr(self, event)(*args)
             self._happened()
+        elif event != "hear_user":
+            self._see(*args[:2])  # refused, but a sign of life
 
     def _happened(self):
         self._paging = True
@@ -383,14 +401,18 @@ class Life(Process):
         self._advance_us = None
         self._happened()
 
-    def hear_user(self, user, *request):
-        self.requests.append(request)
+    def hear_user(self, user, kind, client, job_id, *rest):
+        if kind == "submit" and job_id in self.heads and shard_of(job_id) in self.terms:
+            if self.world.users_active:
+                self._make(client, job_id, *rest)
+        else:
+            self.requests.append((kind, client, job_id, *rest))
 
     def hear_claim(self, worker_id, worker, number, most, sent_us):
         token = (worker, number)
         self._see(worker_id, worker)
         self.owner.claim(token, worker_id, most, self.now_us())
-        self.later(POLL_US, self._withdraw_claim, token)
+        self.later(self.world.poll_us, self._withdraw_claim, token)
 
     def _withdraw_claim(self, token):
         if self.owner.withdraw_claim(token):
@@ -408,7 +430,7 @@ class Life(Process):
         self.owner.report((worker, number), worker_id, items, self.now_us())
 
     def _see(self, worker_id, worker):
-        self.owner.serve(worker_id, worker.queues, worker.tasks, self.now_us())
+        self.owner.fleet.serve(worker_id, worker.queues, worker.tasks, self.now_us())
 
     def answer(self, token, answer):
         party, number = token
@@ -426,4 +448,4 @@ class Life(Process):
         """Whom this batch calls silent must have been so."""
         for row in batch.attempts:
             if row.outcome is Outcome.LOST:
-                self.world.watch.loses_worker(self.host.number, row.worker_id, self.world.limits.silence_us)
+                self.world.watch.loses_worker(self.host.number, row.worker_id)

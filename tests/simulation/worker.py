@@ -8,8 +8,7 @@ from noonmark.shard.verdict import Ended
 from tests.simulation.network import Process
 
 SECOND_US = 1_000_000
-CLAIM_PATIENCE_US = 7 * SECOND_US // 2
-ANSWER_AGE_US = 3 * SECOND_US // 2
+ANSWER_AGE_US = SECOND_US
 
 
 class Item(Ended):
@@ -59,13 +58,14 @@ class Worker(Process):
         if now_us >= self._beat_us:
             self._beat_us = now_us + SECOND_US
             self._beat()
-        self._claims = {n: at_us for n, at_us in self._claims.items() if now_us - at_us <= CLAIM_PATIENCE_US}
-        free = self.most - sum(held.end is None for held in self.held.values())
+        waiting = {host for host, at_us in self._claims.values() if now_us - at_us <= self.world.poll_us + SECOND_US}
+        most = self.most if self.world.users_active else 4
+        free = most - sum(held.end is None for held in self.held.values())
         hosts = self.world.hosts
-        if free > 0 and len(self._claims) < len(hosts):
-            host = self.rng.choice(hosts)
-            self._claims[self._next()] = now_us
-            self.send(host, "hear_claim", self._number, free, now_us)
+        for host in hosts:
+            if free > 0 and host not in waiting:
+                self._claims[self._next()] = (host, now_us)
+                self.send(host, "hear_claim", self._number, free, now_us)
         for held in list(self.held.values()):
             if held.end is not None and now_us - held.asked_us > SECOND_US:
                 self._report([held], self.rng.choice(hosts))
@@ -86,8 +86,7 @@ class Worker(Process):
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def hear_grant(self, number, grant, runs, host, sent_us):
-        asked_us = self._claims.pop(number, None)
-        if asked_us is None or self.world.now_us - sent_us > ANSWER_AGE_US:
+        if self._claims.pop(number, None) is None or self.world.now_us - sent_us > ANSWER_AGE_US:
             return
         for job_id, nominal_us, attempt, policy_id in runs:
             held = Held(grant, (job_id, nominal_us), attempt, self.world.policies[policy_id], host)
@@ -97,7 +96,8 @@ class Worker(Process):
             self.later(self._duration_us(held), self._finish, held, None)
 
     def _duration_us(self, held):
-        duration_us = self.rng.choice((5_000, 50_000, 500_000, 3_000_000))
+        longest = (5_000, 50_000, 500_000, 3_000_000) if self.world.users_active else (5_000, 50_000)
+        duration_us = self.rng.choice(longest)
         return min(self.rng.randrange(1, duration_us), round(held.policy.timeout_s * SECOND_US))
 
     def _finish(self, held, outcome):
@@ -108,6 +108,7 @@ class Worker(Process):
                 (Outcome.SUCCEEDED, Outcome.FAILED, Outcome.TIMED_OUT, Outcome.RELEASED), (16, 4, 1, 1)
             )[0]
         self.world.watch.stops(self.worker_id, held.key)
+        self.world.watch.tells(self.worker_id, held.key, held.attempt, outcome)
         error_type = "ValueError Exception" if outcome is Outcome.FAILED and self.rng.random() < 0.2 else None
         now_us = self.world.now_us
         item = Item(outcome, now_us, now_us - 1, error_type)

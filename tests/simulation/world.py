@@ -34,11 +34,13 @@ RECURRENCES = {
     "jitter": [recurrence(text) for text in ("every:2|phase 0|j1", "every:5|phase 0|j4")],
     "cron": [recurrence("cron:*/4 * * * * *|UTC|j0")],
 }
-SPACIOUS = Limits(silence_us=5 * SECOND_US, delivery_us=5 * SECOND_US // 2, overrun_us=8 * SECOND_US)
-CRAMPED = Limits(
-    memory_runs=20, lane_runs=3, page_runs=5, silence_us=5 * SECOND_US, delivery_us=5 * SECOND_US // 2,
-    overrun_us=8 * SECOND_US,
-)  # fmt: skip
+PATIENCE = {"silence_us": 5 * SECOND_US, "delivery_us": 3 * SECOND_US // 2, "stall_us": 3 * SECOND_US // 2}
+ROOM = (
+    {},
+    {"memory_runs": 20, "lane_runs": 3, "page_runs": 5},
+    {"memory_runs": 6, "lane_runs": 2, "page_runs": 3},
+)
+OVERRUN_US = (8 * SECOND_US, 600 * SECOND_US)
 
 
 class World:
@@ -47,6 +49,8 @@ class World:
     store_class = Store
     host_class = Host
     life_class = Life
+    checks_memory = True
+    """Off: only what is promised to the outside is checked."""
 
     def __init__(self, seed):
         self.seed = seed
@@ -59,7 +63,8 @@ class World:
         self.policies = POLICIES
         self.recurrences = RECURRENCES
         self.weights = {1: 1, 2: 1, 3: 3}
-        self.limits = rng.choice((SPACIOUS, CRAMPED))
+        self.limits = Limits(**PATIENCE, **rng.choice(ROOM), overrun_us=rng.choice(OVERRUN_US))
+        self.poll_us = rng.choice((2, 9)) * SECOND_US
         self._policy_of = {}
         self.watch = Watch(self)
         self.oracle = Oracle()

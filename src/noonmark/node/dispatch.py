@@ -38,7 +38,7 @@ async def register(life: Life, message: Register) -> Registered:
     if not worker_id or not await life.pool.fetchval(statement("renew_worker"), worker_id, *described):
         worker_id = int(await life.pool.fetchval(statement("register_worker"), *described))
     await life.pool.execute(statement("declare_tasks"), message.tasks)
-    life.owner.serve(WorkerId(worker_id), message.queues, message.tasks, life.clock.now_us())
+    life.owner.fleet.serve(WorkerId(worker_id), message.queues, message.tasks, life.clock.now_us())
     return Registered(
         worker=worker_id,
         heartbeat_s=life.config.heartbeat_s,
@@ -118,7 +118,7 @@ async def report(life: Life, message: Report) -> ReportAnswer:
 def _known(life: Life, worker_id: int) -> None:
     if not life.trusted:
         raise Unavailable("this node's lease has passed")
-    if not life.owner.knows(WorkerId(worker_id)):
+    if not life.owner.fleet.knows(WorkerId(worker_id)):
         raise UnknownWorker(f"worker {worker_id} is not registered here", fix="register again with the same id")
 
 

@@ -10,6 +10,7 @@ from noonmark.errors import NotOwner
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.node.life import Life
+from noonmark.node.run_commands import park_paused
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
@@ -59,9 +60,10 @@ async def drain(life: Life) -> int:
                     )
                 )
             await insert_runs(connection, runs)
+            await park_paused(life, connection, heads.values())
         await life.know_policies(connection, {row.policy_id for row in runs})
         for run in runs:
-            if not run.sleeps:
+            if not run.sleeps and heads[run.job_id].active:
                 life.owner.admit(run, life.clock.now_us())
         return len(rows)
 

@@ -45,7 +45,7 @@ async def create_jobs(life: Life, tenant_id: int, specs: list[JobSpec], shard_co
         ]
         rows: list[RunRow] = []
         for plan, head in zip(plans, heads, strict=True):
-            rows += _planned(life, plan, head, now_us)
+            rows += _planned(life, plan, head, now_us, anew=True)
         async with fenced(connection, life.node_id):
             taken = await store.insert_jobs(connection, heads, [plan.text for plan in plans])
             if taken:
@@ -63,7 +63,8 @@ async def create_jobs(life: Life, tenant_id: int, specs: list[JobSpec], shard_co
 
 async def update_job(life: Life, tenant_id: int, job_id: JobId, patch: JobPatch, expected_version: int | None) -> None:
     head = await _head(life, tenant_id, job_id)
-    spec = patched(await _spec(life, head), patch)
+    before = await _spec(life, head)
+    spec = patched(before, patch)
     [plan] = await make_plans(life.pool, [spec], head.created_us)
 
     async def action(connection: Connection) -> None:
@@ -72,11 +73,12 @@ async def update_job(life: Life, tenant_id: int, job_id: JobId, patch: JobPatch,
             raise VersionConflict(f"the job is at version {current.version} now", field="version", fix="try again")
         now_us = life.clock.now_us()
         changed = plan.head(tenant_id, job_id, current.version + 1, current.created_us, active=current.active)
-        rows = _planned(life, plan, changed, now_us) if current.active else []
+        anew = spec.schedule != before.schedule
+        rows = _planned(life, plan, changed, now_us, anew=anew) if current.active else []
         async with fenced(connection, life.node_id):
             await store.delete_planned_runs(connection, changed, now_us, life.owner.granted_of(job_id))
             await store.update_job(connection, changed, plan.text, now_us)
-            await insert_runs(connection, rows)
+            await insert_runs(connection, await store.without_ended(connection, rows))
         await _readmit(life, connection, changed)
 
     await _change(life, job_id, action)
@@ -110,12 +112,12 @@ async def resume_job(life: Life, tenant_id: int, job_id: JobId) -> None:
             return
         now_us = life.clock.now_us()
         resumed = current._replace(active=True)
-        rows = _planned(life, plan, resumed, now_us)
+        rows = _planned(life, plan, resumed, now_us, anew=False)
         life.owner.paused.discard(job_id)
         async with fenced(connection, life.node_id):
             await store.set_job_active(connection, resumed, now_us)
             await store.unpark_runs(connection, resumed, life.owner.watermarks[resumed.shard])
-            await insert_runs(connection, rows)
+            await insert_runs(connection, await store.without_ended(connection, rows))
         await _readmit(life, connection, resumed)
 
     await _change(life, job_id, action)
@@ -196,12 +198,12 @@ async def _spec(life: Life, head: JobHead) -> JobSpec:
     return msgspec.json.decode(text, type=JobSpec)
 
 
-def _planned(life: Life, plan: Plan, head: JobHead, now_us: int) -> list[RunRow]:
+def _planned(life: Life, plan: Plan, head: JobHead, now_us: int, *, anew: bool) -> list[RunRow]:
     """Enters the schedule into the timetable and answers the runs that no tick will make."""
     if plan.schedule_id is None or plan.schedule_text is None:
-        return first_runs(life.owner, plan, head, None, now_us)
+        return first_runs(life.owner, plan, head, None, now_us, anew=anew)
     life.timetable.add(head.shard, plan.schedule_id, plan.schedule_text)
-    return first_runs(life.owner, plan, head, life.timetable.recurrence(plan.schedule_id), now_us)
+    return first_runs(life.owner, plan, head, life.timetable.recurrence(plan.schedule_id), now_us, anew=anew)
 
 
 async def _readmit(life: Life, connection: Connection, head: JobHead) -> None:

@@ -24,7 +24,7 @@ from noonmark.shard.owner import Owner
 from noonmark.shard.timetable import Timetable
 from noonmark.store.connect import OWNER_SETTINGS, Connection, Pool, connect
 from noonmark.store.intern import load_policies
-from noonmark.store.ownership import Ownership, register_node
+from noonmark.store.ownership import Ownership, name_session, register_node
 
 log = structlog.get_logger("noonmark.node")
 
@@ -63,6 +63,7 @@ class Life:
         self.settled = asyncio.Event()
         """Set when the node owns its share."""
         self.fired = 0
+        self.ownership_changes = 0
         self._waiting: set[asyncio.Future[Any]] = set()
 
     @classmethod
@@ -70,6 +71,7 @@ class Life:
         connection = await connect(config.database_url, OWNER_SETTINGS)
         lease = await connect(config.database_url, {"application_name": "noonmark lease"})
         node_id = await register_node(lease, address, version, config.lease_s)
+        await name_session(connection, node_id)
         return cls(config, clock, pool, node_id, connection, lease)
 
     async def run(self, *loops: Callable[["Life"], Coroutine[Any, Any, None]]) -> None:

@@ -20,7 +20,6 @@ class NodeMetrics(Collector):
         self._registry = CollectorRegistry()
         self._registry.register(self)
         self._past: dict[str, float] = {}
-        self.ownership_changes = 0
         self.lives = 0
         self.commit_seconds = Histogram(
             "noonmark_commit_seconds",
@@ -63,7 +62,6 @@ class NodeMetrics(Collector):
         yield ended
         for name, text in _COUNTERS.items():
             yield CounterMetricFamily(f"noonmark_{name}", text, value=totals.get(name, 0))
-        yield CounterMetricFamily("noonmark_ownership_changes", "Shards taken or given", value=self.ownership_changes)
         yield CounterMetricFamily("noonmark_lives", "Node ids that this process has had", value=self.lives)
         yield _lateness(totals)
         if life is not None:
@@ -71,9 +69,9 @@ class NodeMetrics(Collector):
 
     def _now(self, life: Life) -> Iterator[Metric]:
         yield GaugeMetricFamily("noonmark_shards_owned", "Shards that this node owns", value=len(life.terms))
-        yield GaugeMetricFamily("noonmark_workers", "Workers heard of lately", value=len(life.owner.workers))
+        yield GaugeMetricFamily("noonmark_workers", "Workers heard of lately", value=len(life.owner.fleet.workers))
         yield GaugeMetricFamily("noonmark_schedules", "Distinct schedules in memory", value=len(life.timetable))
-        granted = sum(sum(grant.remaining.values()) for grant in life.owner.grants.values())
+        granted = sum(sum(grant.remaining.values()) for grant in life.owner.fleet.grants.values())
         yield GaugeMetricFamily("noonmark_runs_granted", "Runs that workers hold", value=granted)
         labels = ["tenant", "queue"]
         backlog = GaugeMetricFamily("noonmark_backlog_runs", "Waiting runs in memory", labels=labels)
@@ -98,6 +96,7 @@ class NodeMetrics(Collector):
 
 _COUNTERS = {
     "fires": "Runs that ticks made or woke",
+    "ownership_changes": "Shards taken or given",
     "granted": "Attempts handed to workers",
     "retried": "Failed attempts that will be tried again",
     "died": "Runs that became dead letters",
@@ -110,6 +109,7 @@ def _totals(life: Life) -> dict[str, float]:
     counts = life.owner.counts
     totals: dict[str, float] = {
         "fires": life.fired,
+        "ownership_changes": life.ownership_changes,
         "granted": counts.granted,
         "retried": counts.retried,
         "died": counts.died,

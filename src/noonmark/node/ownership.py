@@ -23,6 +23,7 @@ from noonmark.store.fence import Fenced
 from noonmark.store.ownership import (
     CHANNEL,
     Taken,
+    end_frozen_sessions,
     expire_nodes,
     give_shards,
     load_ownership,
@@ -38,10 +39,10 @@ async def keep_ownership(life: Life) -> None:
     bell = asyncio.Event()
     await life.lease.add_listener(CHANNEL, lambda *_: bell.set())
     while True:
+        bell.clear()  # before looking: a ring from here on is about something that was not seen yet
         await renew(life)
         life.ownership = await load_ownership(life.lease)
         await balance(life)
-        bell.clear()
         try:
             await asyncio.wait_for(bell.wait(), life.config.renew_s)
         except TimeoutError:
@@ -55,6 +56,7 @@ async def keep_burying(life: Life) -> None:
             try:
                 dead = await expire_nodes(connection)  # type: ignore[arg-type]
             except asyncpg.LockNotAvailableError:
+                await end_frozen_sessions(connection)  # type: ignore[arg-type]
                 continue
         if dead:
             log.warning("declared dead", nodes=dead, by=life.node_id)
@@ -91,6 +93,7 @@ async def give(life: Life, shards: list[int]) -> None:
                 life.timetable.drop(shard)
 
     await life.committer.perform(action, prepare)
+    life.ownership_changes += len(shards)
     log.info("gave shards away", shards=len(shards), node_id=life.node_id)
 
 
@@ -106,6 +109,7 @@ async def take(life: Life, most: int) -> None:
 
     taken = await life.committer.perform(action)
     if taken:
+        life.ownership_changes += len(taken)
         log.info("took shards", shards=len(taken), owned=len(life.terms), node_id=life.node_id)
 
 

@@ -83,8 +83,13 @@ def patched(spec: JobSpec, patch: JobPatch) -> JobSpec:
     return msgspec.structs.replace(spec, **changes)
 
 
-def first_runs(owner: Owner, plan: Plan, head: JobHead, recurrence: Recurrence | None, now_us: int) -> list[RunRow]:
-    """The runs that no tick will make: a single one, or occurrences that the watermark has already passed."""
+def first_runs(
+    owner: Owner, plan: Plan, head: JobHead, recurrence: Recurrence | None, now_us: int, *, anew: bool
+) -> list[RunRow]:
+    """The runs that no tick will make: a single one, or occurrences that the watermark has already passed.
+
+    `anew` says that the job has just got this schedule: otherwise a single run is made only if its time is to come.
+    """
     watermark_us = owner.watermarks[head.shard]
     if recurrence is not None:
         offset_us = head.jitter_ms * 1000
@@ -94,7 +99,7 @@ def first_runs(owner: Owner, plan: Plan, head: JobHead, recurrence: Recurrence |
             if piece.nominal_us > now_us and piece.offset_from_us < offset_us <= piece.offset_to_us
         ]
     at_us = once_at_us(plan.spec.schedule, now_us)
-    if at_us is None:
+    if at_us is None or not (anew or at_us > now_us):
         return []
     nominal_us = owner.next_nominal_us(now_us) if isinstance(plan.spec.schedule, Now) else at_us
     row = run_row(head, nominal_us, at_us, Reason.SCHEDULED, head.input)

@@ -1,6 +1,6 @@
 """What is asked of runs: submit, cancel, redrive."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -64,7 +64,9 @@ async def redrive(life: Life, tenant_id: int, keys: list[RunKey]) -> int:
     async def action(connection: Connection) -> int:
         async with fenced(connection, life.node_id):
             rows = await store.redrive_dead(connection, tenant_id, keys, life.clock.now_us())
-        await admit(life, connection, rows)
+            heads = await store.load_heads(connection, list({row.job_id for row in rows}))
+            paused = await park_paused(life, connection, heads)
+        await admit(life, connection, [row for row in rows if row.job_id not in paused])
         return len(rows)
 
     def prepare() -> None:
@@ -72,6 +74,14 @@ async def redrive(life: Life, tenant_id: int, keys: list[RunKey]) -> int:
             life.check(shard_of(job_id))
 
     return await life.committer.perform(action, prepare)
+
+
+async def park_paused(life: Life, connection: Connection, heads: Iterable[JobHead]) -> set[JobId]:
+    """Runs that a paused job has just got wait for its resume; answers which of the jobs are paused."""
+    paused = [head for head in heads if not head.active]
+    for head in paused:
+        await store.park_runs(connection, head, life.owner.granted_of(head.job_id))
+    return {head.job_id for head in paused}
 
 
 async def admit(life: Life, connection: Connection, rows: list[RunRow]) -> None:

@@ -14,7 +14,7 @@ _ROUNDS_A_DAY = 6 * 60
 async def keep_history(life: Life) -> None:
     round_ = 0
     while True:
-        seen: list[WorkerId] = list(life.owner.workers)
+        seen: list[WorkerId] = list(life.owner.fleet.workers)
         if seen:
             await life.pool.execute(statement("see_workers"), seen)
         if round_ % _ROUNDS_A_DAY == 0:

@@ -1,33 +1,30 @@
-"""Workers as the owner sees them: what they serve, what they hold, when they were last heard, who waits for work."""
+"""Workers as the owner sees them: what they serve, which grants they hold, when they were last heard.
 
-from collections.abc import Iterable
+Invariants
+- A grant is known as long as some owned shard has a current run under it; then its worker is known as well.
+- `remaining` of a grant counts its current runs by shard; the part of a shard is over when its count reaches zero.
+"""
 
-from noonmark.model.ids import WorkerId
-from noonmark.shard.live import Grant
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+
+from noonmark.model.ids import WorkerId, grant_id_of
+from noonmark.model.run import GrantRow
+from noonmark.shard.live import Grant, Live, State
 from noonmark.shard.ready import Kind
+
+_MOST_REVOKED = 10_000
 
 
 class WorkerState:
-    __slots__ = ("grants", "kinds", "queues", "seen_us", "tasks", "worker_id")
+    __slots__ = ("grants", "kinds", "seen_us", "worker_id")
 
     def __init__(self, worker_id: WorkerId, seen_us: int) -> None:
         self.worker_id = worker_id
         self.seen_us = seen_us
-        self.queues: frozenset[str] = frozenset()
-        self.tasks: frozenset[str] = frozenset()
-        self.kinds = Kinds(self.queues, self.tasks)
+        self.kinds: frozenset[Kind] = frozenset()
+        """Every (queue, task) that it serves; none until it has registered with this owner."""
         self.grants: dict[int, Grant] = {}
-
-    def serve(self, queues: Iterable[str], tasks: Iterable[str]) -> None:
-        self.queues, self.tasks = frozenset(queues), frozenset(tasks)
-        self.kinds = Kinds(self.queues, self.tasks)
-
-
-class Kinds(frozenset[Kind]):
-    """Every (queue, task) of the given queues and tasks."""
-
-    def __new__(cls, queues: Iterable[str], tasks: Iterable[str]) -> "Kinds":
-        return super().__new__(cls, ((queue, task) for queue in queues for task in tasks))
 
 
 class WaitingClaim:
@@ -37,3 +34,78 @@ class WaitingClaim:
         self.token = token
         self.worker = worker
         self.most = most
+
+
+class Fleet:
+    def __init__(self, node_id: int) -> None:
+        self._node_id = node_id
+        self._counter = 0
+        self._revoked: OrderedDict[int, None] = OrderedDict()
+        self.workers: dict[WorkerId, WorkerState] = {}
+        self.grants: dict[int, Grant] = {}
+
+    def serve(self, worker_id: WorkerId, queues: Iterable[str], tasks: Iterable[str], now_us: int) -> None:
+        worker = self._worker(worker_id, now_us)
+        worker.seen_us = now_us
+        tasks = list(tasks)
+        worker.kinds = frozenset((queue, task) for queue in queues for task in tasks)
+
+    def knows(self, worker_id: WorkerId) -> bool:
+        worker = self.workers.get(worker_id)
+        return worker is not None and bool(worker.kinds)
+
+    def new_grant(self, worker: WorkerState, now_us: int) -> Grant:
+        self._counter += 1
+        grant = Grant(grant_id_of(self._node_id, self._counter), worker.worker_id, now_us, now_us)
+        self.grants[grant.grant_id] = worker.grants[grant.grant_id] = grant
+        return grant
+
+    def take_over(self, row: GrantRow, now_us: int) -> Grant:
+        """A grant that an earlier owner made; several shards may each bring their part of it."""
+        grant = self.grants.get(row.grant_id)
+        if grant is None:
+            grant = self.grants[row.grant_id] = Grant(row.grant_id, row.worker_id, row.granted_us, now_us)
+        self._worker(row.worker_id, now_us).grants[row.grant_id] = grant
+        return grant
+
+    def attach(self, live: Live, grant: Grant) -> None:
+        live.state = State.GRANTED
+        live.grant = grant
+        grant.runs.append(live)
+        grant.remaining[live.shard] = grant.remaining.get(live.shard, 0) + 1
+
+    def detach(self, live: Live, grant: Grant) -> bool:
+        """True if that was the last current run of its shard under the grant."""
+        live.grant = None
+        remaining = grant.remaining[live.shard] - 1
+        if remaining:
+            grant.remaining[live.shard] = remaining
+            return False
+        self.drop_part(grant, live.shard)
+        return True
+
+    def drop_part(self, grant: Grant, shard: int) -> None:
+        grant.remaining.pop(shard, None)
+        if not grant.remaining:
+            self.grants.pop(grant.grant_id, None)
+            worker = self.workers.get(grant.worker_id)
+            if worker is not None:
+                worker.grants.pop(grant.grant_id, None)
+
+    def revoke(self, grant: Grant) -> None:
+        """Remembered for a while, to tell its worker."""
+        self._revoked[grant.grant_id] = None
+        if len(self._revoked) > _MOST_REVOKED:
+            self._revoked.popitem(last=False)
+
+    def revoked(self, grant_ids: Iterable[int]) -> list[int]:
+        return [grant_id for grant_id in grant_ids if grant_id in self._revoked]
+
+    def silent(self, now_us: int, silence_us: int) -> Iterator[WorkerState]:
+        return (worker for worker in list(self.workers.values()) if now_us - worker.seen_us > silence_us)
+
+    def _worker(self, worker_id: WorkerId, now_us: int) -> WorkerState:
+        worker = self.workers.get(worker_id)
+        if worker is None:
+            worker = self.workers[worker_id] = WorkerState(worker_id, now_us)
+        return worker

@@ -15,6 +15,8 @@ class Limits(msgspec.Struct, frozen=True):
     claim_runs: int = 1_000
     silence_us: int = 10_000_000
     """A worker unheard for this long loses its grants."""
+    stall_us: int = 2_500_000
+    """After this long without a look at the workers, their silence may be the node's own."""
     delivery_us: int = 3_000_000
     """A grant that its worker does not name this long after it was made never arrived."""
     overrun_us: int = 60_000_000

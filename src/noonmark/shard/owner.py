@@ -22,13 +22,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 
 from noonmark.clock import SECOND_US
-from noonmark.model.ids import GrantId, JobId, PolicyId, RunKey, TenantId, WorkerId, grant_id_of, shard_of
+from noonmark.model.ids import GrantId, JobId, PolicyId, RunKey, TenantId, WorkerId, shard_of
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 from noonmark.shard.answers import Granted, Reported, ReportedAttempt
 from noonmark.shard.backlog import Backlog, LaneKey, Page
-from noonmark.shard.fleet import WaitingClaim, WorkerState
+from noonmark.shard.fleet import Fleet, WaitingClaim
 from noonmark.shard.limits import LATENESS_BOUNDS_S, Counts, Limits
 from noonmark.shard.live import LEFT_IN_ROW, Grant, Live, State
 from noonmark.shard.outbox import Batch, Rewait
@@ -56,8 +56,7 @@ class Owner:
         self.counts = Counts()
         self.watermarks: dict[int, int] = {}
         self.live: dict[RunKey, Live] = {}
-        self.grants: dict[int, Grant] = {}
-        self.workers: dict[WorkerId, WorkerState] = {}
+        self.fleet = Fleet(node_id)
         self.paused: set[JobId] = set()
         """Paused jobs that may still have granted runs: if such a run must wait again, it is parked."""
         self.backlog = Backlog(memory_runs=limits.memory_runs, lane_runs=limits.lane_runs, page_runs=limits.page_runs)
@@ -66,10 +65,9 @@ class Owner:
         self._ready = ReadyQueue(weights)
         self._held: list[tuple[int, int, int, Live]] = []
         self._claims: OrderedDict[object, WaitingClaim] = OrderedDict()
-        self._revoked: OrderedDict[int, None] = OrderedDict()
         self._rules: tuple[Rule, ...] = (StartDeadline(),)
-        self._grant_counter = 0
         self._last_nominal_us = 0
+        self._rescued_us = 0
 
     # -- ownership ---------------------------------------------------------------------------------------------------
 
@@ -80,24 +78,17 @@ class Owner:
         self.watermarks[shard] = watermark_us
         rows = {row.key: row for row in granted}
         for grant_row in grants:
-            grant = self.grants.get(grant_row.grant_id)
-            if grant is None:
-                grant = Grant(grant_row.grant_id, grant_row.worker_id, grant_row.granted_us, now_us)
-                self.grants[grant.grant_id] = grant
-            worker = self.workers.get(grant.worker_id)
-            if worker is None:
-                worker = self.workers[grant.worker_id] = WorkerState(grant.worker_id, now_us)
-            worker.grants[grant.grant_id] = grant
+            grant = self.fleet.take_over(grant_row, now_us)
             for key, attempt in zip(
                 zip(grant_row.job_ids, grant_row.nominals_us, strict=True), grant_row.attempts, strict=True
             ):
                 row = rows.get(key)
                 if row is not None and row.attempt + 1 == attempt and key not in self.live:
                     live = self.live[key] = Live(row)
-                    self._attach(live, grant)
+                    self.fleet.attach(live, grant)
             if shard not in grant.remaining:
                 self.outbox.finished_grants.append((shard, grant.grant_id))
-                self._forget_if_done(grant)
+                self.fleet.drop_part(grant, shard)
         self.backlog.start_scan(shard)
 
     def drop(self, shard: int) -> None:
@@ -109,9 +100,8 @@ class Owner:
             if live.state is not State.GRANTED:
                 self.backlog.leave(self._lane(live))
             self._forget(live)
-        for grant in list(self.grants.values()):
-            grant.remaining.pop(shard, None)
-            self._forget_if_done(grant)
+        for grant in list(self.fleet.grants.values()):
+            self.fleet.drop_part(grant, shard)
 
     # -- supply ------------------------------------------------------------------------------------------------------
 
@@ -159,20 +149,9 @@ class Owner:
 
     # -- demand ------------------------------------------------------------------------------------------------------
 
-    def serve(self, worker_id: WorkerId, queues: Iterable[str], tasks: Iterable[str], now_us: int) -> None:
-        worker = self.workers.get(worker_id)
-        if worker is None:
-            worker = self.workers[worker_id] = WorkerState(worker_id, now_us)
-        worker.seen_us = now_us
-        worker.serve(queues, tasks)
-
-    def knows(self, worker_id: WorkerId) -> bool:
-        worker = self.workers.get(worker_id)
-        return worker is not None and bool(worker.tasks)
-
     def claim(self, token: object, worker_id: WorkerId, most: int, now_us: int) -> None:
         """Asks for runs; the answer comes in a batch, now or when there are some. `withdraw_claim` gives up waiting."""
-        worker = self.workers[worker_id]
+        worker = self.fleet.workers[worker_id]
         worker.seen_us = now_us
         self._claims[token] = WaitingClaim(token, worker, max(1, min(most, self.limits.claim_runs)))
 
@@ -181,7 +160,7 @@ class Owner:
 
     def heartbeat(self, worker_id: WorkerId, grant_ids: Iterable[int], now_us: int) -> tuple[list[RunKey], list[int]]:
         """(runs to cancel, grants that the worker lost); grants that it does not name are granted again."""
-        worker = self.workers[worker_id]
+        worker = self.fleet.workers[worker_id]
         worker.seen_us = now_us
         named = set(grant_ids)
         for grant in list(worker.grants.values()):
@@ -194,7 +173,7 @@ class Owner:
             for live in held.runs
             if live.grant is held and live.cancelling
         ]
-        return cancel, [grant_id for grant_id in named if grant_id in self._revoked]
+        return cancel, self.fleet.revoked(named)
 
     def report(self, token: object, worker_id: WorkerId, items: Iterable[ReportedAttempt], now_us: int) -> None:
         """Ends attempts. What is not the current attempt of its run changes nothing."""
@@ -238,7 +217,7 @@ class Owner:
 
     def return_grant(self, grant_id: GrantId, now_us: int) -> None:
         """The worker hung up before its answer was ready: nothing of the grant was started."""
-        grant = self.grants.get(grant_id)
+        grant = self.fleet.grants.get(grant_id)
         if grant is not None:
             self._end_grant(grant, Outcome.RELEASED, Reason.UNDELIVERED, now_us)
 
@@ -258,13 +237,21 @@ class Owner:
         self._serve_claims(now_us)
 
     def rescue(self, now_us: int) -> None:
-        """Ends the attempts of workers that went silent, and those that overran their timeout without a word."""
-        for worker in list(self.workers.values()):
-            if now_us - worker.seen_us > self.limits.silence_us:
-                for grant in list(worker.grants.values()):
-                    self._end_grant(grant, Outcome.LOST, Reason.WORKER_LOST, now_us)
-                del self.workers[worker.worker_id]
-        for grant in list(self.grants.values()):
+        """Ends the attempts of workers that went silent, and those that overran their timeout without a word.
+
+        Called every second. After a longer pause it was the node that slept, and words of workers may lie unread.
+        """
+        slept = now_us - self._rescued_us > self.limits.stall_us
+        self._rescued_us = now_us
+        for worker in () if slept else self.fleet.silent(now_us, self.limits.silence_us):
+            for grant in list(worker.grants.values()):
+                self._end_grant(grant, Outcome.LOST, Reason.WORKER_LOST, now_us)
+            del self.fleet.workers[worker.worker_id]
+            # Nobody watches over a worker that is not known: a run granted to its old claim would never come back.
+            for token in [token for token, claim in self._claims.items() if claim.worker is worker]:
+                del self._claims[token]
+                self.outbox.answers.append((token, Granted(GrantId(0), ())))
+        for grant in list(self.fleet.grants.values()):
             for live in grant.current():
                 timeout_us = round(self._policies[live.policy_id].timeout_s * 1_000_000)
                 if now_us - grant.known_us > timeout_us + self.limits.overrun_us:
@@ -337,21 +324,14 @@ class Owner:
                 return reason
         return None
 
-    def _attach(self, live: Live, grant: Grant) -> None:
-        live.state = State.GRANTED
-        live.grant = grant
-        grant.runs.append(live)
-        grant.remaining[live.shard] = grant.remaining.get(live.shard, 0) + 1
-
     def _grant(self, claim: WaitingClaim, runs: list[Live], now_us: int) -> None:
-        self._grant_counter += 1
         worker = claim.worker
-        grant = Grant(grant_id_of(self.node_id, self._grant_counter), worker.worker_id, now_us, now_us)
+        grant = self.fleet.new_grant(worker, now_us)
         rows: dict[int, GrantRow] = {}
         lateness = self.counts.lateness
         for live in runs:
             self.backlog.leave(self._lane(live))
-            self._attach(live, grant)
+            self.fleet.attach(live, grant)
             late_us = max(0, now_us - live.due_us)
             lateness[bisect_left(_LATENESS_BOUNDS_US, late_us)] += 1
             self.counts.lateness_us += late_us
@@ -361,32 +341,12 @@ class Owner:
             row.job_ids.append(live.job_id)
             row.nominals_us.append(live.nominal_us)
             row.attempts.append(live.attempt + 1)
-        self.grants[grant.grant_id] = worker.grants[grant.grant_id] = grant
         self.outbox.grants.extend(rows.values())
         self.outbox.answers.append((claim.token, Granted(grant.grant_id, runs)))
         self.counts.granted += len(runs)
 
-    def _detach(self, live: Live, grant: Grant) -> None:
-        live.grant = None
-        remaining = grant.remaining[live.shard] - 1
-        if remaining:
-            grant.remaining[live.shard] = remaining
-        else:
-            del grant.remaining[live.shard]
-            self.outbox.finished_grants.append((live.shard, grant.grant_id))
-            self._forget_if_done(grant)
-
-    def _forget_if_done(self, grant: Grant) -> None:
-        if not grant.remaining:
-            self.grants.pop(grant.grant_id, None)
-            worker = self.workers.get(grant.worker_id)
-            if worker is not None:
-                worker.grants.pop(grant.grant_id, None)
-
     def _end_grant(self, grant: Grant, outcome: Outcome, reason: Reason, now_us: int) -> None:
-        self._revoked[grant.grant_id] = None
-        if len(self._revoked) > 10_000:
-            self._revoked.popitem(last=False)
+        self.fleet.revoke(grant)
         for live in grant.current():
             self._end_attempt(live, grant, Ended(outcome, now_us), now_us, reason)
         self.counts.rescued_grants += 1
@@ -419,7 +379,8 @@ class Owner:
             )
         )
         self.counts.ended[outcome] += 1
-        self._detach(live, grant)
+        if self.fleet.detach(live, grant):
+            self.outbox.finished_grants.append((live.shard, grant.grant_id))
         if not final:
             self._rewait(live, verdict, end.error, now_us)
             return

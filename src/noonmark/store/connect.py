@@ -26,6 +26,7 @@ OWNER_SETTINGS = {
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "enable_bitmapscan": "off",
+    "enable_material": "off",
     "synchronous_commit": "on",
     "jit": "off",
 }
@@ -66,5 +67,9 @@ async def open_pool(database_url: str, size: int = 4) -> Pool:
         reset=_keep_as_it_is,
         timeout=5.0,
         command_timeout=30.0,
-        server_settings={"application_name": "noonmark reads", "jit": "off"},
+        server_settings={
+            "application_name": "noonmark reads",
+            "idle_in_transaction_session_timeout": OWNER_SETTINGS["idle_in_transaction_session_timeout"],
+            "jit": "off",
+        },
     )

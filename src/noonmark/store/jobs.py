@@ -134,6 +134,15 @@ async def load_waiting_runs(connection: Connection, head: JobHead, watermark_us:
     return [RunRow(*row) for row in rows]
 
 
+async def without_ended(connection: Connection, rows: Sequence[RunRow]) -> list[RunRow]:
+    """Leaves out the runs that ended before: the key of a row that is gone would let them be made anew."""
+    if not rows:
+        return []
+    keys = columns([(row.shard, row.nominal_us, row.job_id) for row in rows], 3)
+    ended = {tuple(row) for row in await connection.fetch(statement("find_ended_runs"), *keys)}
+    return [row for row in rows if row.key not in ended]
+
+
 async def redrive_dead(
     connection: Connection, tenant_id: int, keys: Sequence[tuple[int, int]], now_us: int
 ) -> list[RunRow]:

@@ -26,6 +26,11 @@ async def register_node(connection: Connection, address: str, version: str, leas
     return int(await connection.fetchval(statement("register_node"), address, version, lease_s))
 
 
+async def name_session(connection: Connection, node_id: int) -> None:
+    """By this name others find the session of a node that froze in the middle of a transaction."""
+    await connection.execute(f"SET application_name = 'noonmark node {int(node_id)}'")
+
+
 async def renew_lease(connection: Connection, node_id: int, lease_s: float) -> int | None:
     """The database's time in µs, or None if the node was declared dead."""
     now_us: int | None = await connection.fetchval(statement("renew_lease"), node_id, lease_s)
@@ -46,6 +51,11 @@ async def expire_nodes(connection: Connection) -> list[int]:
         if dead:
             await _bury(connection, dead)
     return dead
+
+
+async def end_frozen_sessions(connection: Connection) -> None:
+    """For when `expire_nodes` waits in vain: a node without a lease must not hold up its own end."""
+    await connection.execute(statement("end_frozen_sessions"))
 
 
 async def end_node(connection: Connection, node_id: int) -> None:

@@ -1,0 +1,283 @@
+"""Bugs made on purpose: each breaks one rule of the protocol or of the core, and some seed must notice."""
+
+from noonmark.model.reason import Outcome
+from noonmark.shard.backlog import Backlog
+from noonmark.shard.owner import Owner
+from noonmark.shard.verdict import Ended
+from tests.simulation import node as node_module
+from tests.simulation.node import Host, Life
+from tests.simulation.store import Store
+from tests.simulation.world import World
+
+
+class DeadNodesWrite(Store):
+    """The fence lets the transactions of a dead node pass."""
+
+    def fence(self, node_id):
+        pass
+
+
+class DeadNodesWriteUnwatched(DeadNodesWrite):
+    """The same, with the check for exactly this switched off: the other promises must break."""
+
+    def __init__(self, watch, *args):
+        super().__init__(watch, *args)
+        watch.writes = lambda node_id: None
+
+
+class WatermarkForgotten(Store):
+    """The tick does not write the watermark."""
+
+    def advance(self, terms, until_us):
+        pass
+
+
+class WatermarkFirst(Life):
+    """The watermark is written in a transaction of its own, before the tick's runs."""
+
+    def _move(self, terms, before_us, until_us, now_us):
+        yield lambda _: self.store.advance(terms, until_us)
+        return (yield from super()._move(terms, before_us, until_us, now_us))
+
+
+class AnswersBeforeCommit(Life):
+    def _write(self, batch):
+        if batch:
+            self.release(batch)
+            batch.answers.clear()
+            yield from super()._write(batch)
+
+
+class ZombieAnswers(Life):
+    """A node that slept past its lease releases the answers of its last commit."""
+
+    @property
+    def trusted(self):
+        return True
+
+
+class SleptThroughHeartbeats(Owner):
+    """A node that was frozen calls its workers silent before it has looked at what they sent meanwhile."""
+
+    def rescue(self, now_us):
+        self._rescued_us = now_us
+        super().rescue(now_us)
+
+
+class RefusedUnheard(Life):
+    """What a worker says while the node does not trust its lease is no sign of life."""
+
+    def hear(self, event, *args):
+        if self.trusted:
+            super().hear(event, *args)
+
+
+class TickWatermarkLate(Life):
+    """Memory learns of the new watermark after the tick instead of before."""
+
+    def _tick(self):
+        begin_tick, late = self.owner.begin_tick, []
+        self.owner.begin_tick = lambda *args: late.append(args)
+        yield from super()._tick()
+        self.owner.begin_tick = begin_tick
+        for args in late:
+            begin_tick(*args)
+
+
+class PageBeforeCommit(Life):
+    """A page is read while older decisions are still in the outbox: it lacks the runs created there."""
+
+    def _page(self):
+        take_outbox, self.owner.take_outbox = self.owner.take_outbox, lambda: None
+        page = super()._page()
+        try:
+            call = next(page)
+        except StopIteration:
+            self.owner.take_outbox = take_outbox
+            return
+        self.owner.take_outbox = take_outbox
+        try:
+            page.send((yield call))
+        except StopIteration:
+            return
+
+
+class DropAfterGiving(Life):
+    """The shard is free before memory forgets it: what is decided in between is written by a former owner."""
+
+    def _give(self, shards):
+        yield from self._flush()
+        yield lambda _: self.store.give(self.owner.node_id, shards)
+        self._drop(shards)
+
+
+class FoundUnfiltered(Life):
+    """Rows read by a change of a job enter memory though they ended meanwhile."""
+
+    def _found(self, rows):
+        for row in rows:
+            self.owner.admit(row, self.now_us())
+
+
+class CancelAfterCommit(Life):
+    """Whether a run is in memory is asked after the commit and not together with taking the outbox."""
+
+    def _cancel(self, client, job_id, nominal_us):
+        yield from self._flush()
+        now_us = self.now_us()
+        key = (job_id, nominal_us)
+        if self.owner.cancel(key, now_us) is None:
+            yield lambda _: self.store.cancel_waiting(self.owner.node_id, key, now_us)
+
+
+class DeleteSparesTheGrantedLate(Life):
+    """Which runs of a deleted job workers have is asked after the commit: one that has just ended ends again."""
+
+    def _asked(self, change, job_id, *args):
+        if change.__name__ == "delete":
+            args = (self.owner.granted_of(job_id), *args[1:])
+        return super()._asked(change, job_id, *args)
+
+
+class ResumeForgetsHistory(Store):
+    """Resuming makes an occurrence again that was cancelled before its time."""
+
+    def has_ended(self, key):
+        return False
+
+
+class GrantsMissedTooSoon(Life):
+    """The owner's patience for a grant begins when it decides and not when its answer leaves."""
+
+    def owner_waits(self, batch):
+        pass
+
+    def release(self, batch):
+        known = {row.grant_id: self.owner.fleet.grants[row.grant_id].known_us for row in batch.grants
+                 if row.grant_id in self.owner.fleet.grants}  # fmt: skip
+        super().release(batch)
+        for grant_id, known_us in known.items():
+            self.owner.fleet.grants[grant_id].known_us = known_us
+
+
+class OldHeartbeatsBelieved(Life):
+    """A heartbeat that lay in a buffer is taken for what the worker holds now."""
+
+    def hear_heartbeat(self, worker_id, worker, grants, sent_us):
+        super().hear_heartbeat(worker_id, worker, grants, self.world.now_us)
+
+
+class AnyReportCounts(Owner):
+    """A report counts whatever grant, worker and attempt it names."""
+
+    def report(self, token, worker_id, items, now_us):
+        for item in items:
+            live = self.live.get((item.job_id, item.nominal_us))
+            if live is not None and live.grant is not None:
+                item.grant, item.attempt = live.grant.grant_id, live.attempt + 1
+                worker_id = live.grant.worker_id
+        super().report(token, worker_id, items, now_us)
+
+
+class AttemptsReused(Owner):
+    """A grant that is taken back does not use up its attempt number."""
+
+    def _end_grant(self, grant, outcome, reason, now_us):
+        for live in grant.current():
+            self.fleet.detach(live, grant)
+            self.backlog.enter(self._lane(live))
+            self._wait(live, now_us)
+
+
+class UndeliveredKept(Owner):
+    """Grants that never arrived are not taken back."""
+
+    def heartbeat(self, worker_id, grant_ids, now_us):
+        return super().heartbeat(worker_id, [*grant_ids, *self.fleet.workers[worker_id].grants], now_us)
+
+
+class SilentKept(Owner):
+    """Grants of silent workers are not taken back."""
+
+    def rescue(self, now_us):
+        for worker in self.fleet.workers.values():
+            worker.seen_us = now_us
+        super().rescue(now_us)
+
+
+class ClaimsOfTheSilentKept(Owner):
+    """The claim of a worker that was given up is still served."""
+
+    def rescue(self, now_us):
+        claims = self._claims.copy()
+        super().rescue(now_us)
+        self._claims = claims
+
+
+class PagesUnfiltered(Owner):
+    """A page brings back what ended or went to sleep after it was read."""
+
+    def paged(self, page, rows, now_us):
+        outbox = self.outbox
+        self.outbox = type(outbox)()
+        try:
+            super().paged(page, rows, now_us)
+        finally:
+            self.outbox = outbox
+
+
+class MarkTooFar(Backlog):
+    """After a full page the mark is put one row too far."""
+
+    def paged(self, page, last):
+        super().paged(page, None if last is None else (last[0] + 2_000_000, last[1]))
+
+
+class MarkDropped(Backlog):
+    """What was passed over while a page was read is forgotten when the page is done."""
+
+    def paged(self, page, last):
+        if page.lane is not None and page.lane in self._lanes:
+            self._lanes[page.lane].marks.pop(page.shard, None)
+        super().paged(page, last)
+
+
+class LostIsReleased(Owner):
+    """A lost attempt of an at-most-once run is tried again."""
+
+    def _end_attempt(self, live, grant, end, now_us, reason=None):
+        if end.outcome is Outcome.LOST:
+            end = Ended(Outcome.RELEASED, now_us)
+        super()._end_attempt(live, grant, end, now_us, reason)
+
+
+def _mutant(part):
+    """A world in which one class is replaced by the broken one."""
+    if issubclass(part, Store):
+        return type(part.__name__, (World,), {"store_class": part})
+    if issubclass(part, Life):
+        return type(part.__name__, (World,), {"life_class": part})
+    if issubclass(part, Backlog):
+        broken, part = part, type(part.__name__, (Owner,), {})
+
+        def __init__(self, **given):  # noqa: N807
+            Owner.__init__(self, **given)
+            backlog = self.backlog
+            self.backlog = broken(
+                memory_runs=backlog.memory_runs, lane_runs=backlog.lane_runs, page_runs=backlog.page_runs
+            )
+
+        part.__init__ = __init__
+    host = type(part.__name__, (Host,), {"owner_class": part})
+    return type(part.__name__, (World,), {"host_class": host})
+
+
+PARTS = (
+    DeadNodesWrite, DeadNodesWriteUnwatched, WatermarkForgotten, WatermarkFirst, AnswersBeforeCommit, ZombieAnswers,
+    SleptThroughHeartbeats, RefusedUnheard, TickWatermarkLate, PageBeforeCommit, DropAfterGiving, FoundUnfiltered, CancelAfterCommit,
+    DeleteSparesTheGrantedLate, ResumeForgetsHistory, GrantsMissedTooSoon, OldHeartbeatsBelieved, AnyReportCounts,
+    AttemptsReused, UndeliveredKept, SilentKept, ClaimsOfTheSilentKept, PagesUnfiltered, MarkTooFar, MarkDropped, LostIsReleased,
+)  # fmt: skip
+MUTANTS = {part.__name__: _mutant(part) for part in PARTS}
+BLIND = {name: type(name, (world,), {"checks_memory": False}) for name, world in MUTANTS.items()}
+"""The same with nobody looking into the nodes' memory."""

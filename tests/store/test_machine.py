@@ -1,0 +1,272 @@
+"""Random sequences of everything that nodes do to the store, on a real PostgreSQL and on the model at once."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from noonmark.embedded import EmbeddedPostgres
+from noonmark.model.ids import GrantId, JobId, PolicyId, TenantId, WorkerId, job_id_of, shard_of
+from noonmark.model.reason import Outcome, Reason
+from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
+from noonmark.schedule import recurrence
+from noonmark.shard.backlog import START, Page
+from noonmark.shard.outbox import Batch, Rewait
+from noonmark.store.connect import OWNER_SETTINGS, Connection, connect
+from tests.conftest import TEMPLATE, drop_database, new_database
+from tests.simulation.store import JobRow
+from tests.store.machine import Twins
+
+SECOND_US = 1_000_000
+TEXTS = ["every:5|phase 2|j0", "every:60|phase 0|j0", "every:7|phase 3|j4", "cron:* * * * *|UTC|j90", None]
+
+
+class Here:
+    """What the machines of one test share."""
+
+    loop: asyncio.AbstractEventLoop
+    connection: Connection
+
+
+class StoreMachine(RuleBasedStateMachine):
+    def do(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return Here.loop.run_until_complete(work)
+
+    @initialize()
+    def begin(self) -> None:
+        now_us = self.do(Here.connection.fetchval("SELECT clock_timestamp()"))
+        self.twins = Twins(Here.connection, now_us)
+        self.counter = 0
+        self.do(self.twins.reset())
+        self.do(self.twins.register())
+        self.do(self.twins.take(1, 8))
+
+    def next(self) -> int:
+        self.counter += 1
+        return self.counter
+
+    def pick(self, data: st.DataObject, what: Any) -> Any:
+        return data.draw(st.sampled_from(sorted(what)))
+
+    def node(self, data: st.DataObject) -> int:
+        """Any that ever was: a dead one must be refused."""
+        return self.pick(data, self.twins.model.nodes)
+
+    @property
+    def waiting(self) -> list[RunRow]:
+        model = self.twins.model
+        return [row for runs in model.runs.values() for key, row in runs.items() if key not in model.held]
+
+    # -- nodes and shards --------------------------------------------------------------------------------------------
+
+    @rule()
+    def register(self) -> None:
+        if len(self.twins.model.nodes) < 4:
+            self.do(self.twins.register())
+
+    @rule(data=st.data(), most=st.integers(1, 8))
+    def take(self, data: st.DataObject, most: int) -> None:
+        self.do(self.twins.take(self.node(data), most))
+
+    @rule(data=st.data(), shards=st.sets(st.integers(0, 7), min_size=1))
+    def give(self, data: st.DataObject, shards: set[int]) -> None:
+        self.do(self.twins.give(self.node(data), sorted(shards)))
+
+    @rule(data=st.data(), expires=st.booleans())
+    def end(self, data: st.DataObject, expires: bool) -> None:
+        node_id = self.node(data)
+        if self.twins.model.nodes[node_id].alive:
+            self.do(self.twins.expire([node_id]) if expires else self.twins.end(node_id))
+
+    @rule(seconds=st.sampled_from([0.001, 0.4, 3.0, 20.0, 400.0]))
+    def time_passes(self, seconds: float) -> None:
+        self.twins.now_us += round(seconds * SECOND_US)
+
+    # -- jobs --------------------------------------------------------------------------------------------------------
+
+    @rule(
+        data=st.data(),
+        shard=st.integers(0, 7),
+        text=st.sampled_from(TEXTS),
+        priority=st.integers(4, 5),
+        catch_up=st.sampled_from([0, 1, 3, 1000]),
+        policy_id=st.integers(1, 2),
+    )
+    def create_job(
+        self, data: st.DataObject, shard: int, text: str | None, priority: int, catch_up: int, policy_id: int
+    ) -> None:
+        rec = None if text is None else recurrence(text)
+        offset_ms = data.draw(st.integers(0, max(0, rec.jitter_us // 1000 - 1))) if rec else 0
+        job_id = job_id_of(self.next(), shard)
+        job = JobRow(job_id, 1, policy_id, priority, rec, offset_ms * 1000, catch_up, self.twins.now_us)
+        self.do(self.twins.activate(self.node(data), job, text, new=True))
+
+    @precondition(lambda self: self.twins.model.jobs)
+    @rule(data=st.data())
+    def pause_or_resume(self, data: st.DataObject) -> None:
+        job_id = self.pick(data, self.twins.model.jobs)
+        job = self.twins.model.jobs[job_id]
+        if job.active:
+            self.do(self.twins.pause(self.node(data), job_id))
+        else:
+            text = self.twins.job_schedule[job_id] or None
+            self.do(self.twins.activate(self.node(data), job, text, new=False))
+
+    # -- runs --------------------------------------------------------------------------------------------------------
+
+    @rule(data=st.data(), ahead_s=st.sampled_from([0.5, 3.0, 3.0, 30.0]), stale=st.booleans())
+    def tick(self, data: st.DataObject, ahead_s: float, stale: bool) -> None:
+        """Of shards that stand at one watermark; sometimes under a term that has passed."""
+        model, node_id = self.twins.model, self.node(data)
+        owned = {n: one for n, one in model.shards.items() if one.owner == node_id}
+        if stale or not owned:
+            owned = {n: one for n, one in model.shards.items() if one.owner is not None} or model.shards
+        after_us = self.pick(data, {one.watermark_us for one in owned.values()})
+        terms = {n: one.term for n, one in owned.items() if one.watermark_us == after_us}
+        until_us = max(after_us, self.twins.now_us) + round(ahead_s * SECOND_US)
+        self.do(self.twins.tick(node_id, terms, until_us))
+
+    @precondition(lambda self: self.twins.model.jobs)
+    @rule(data=st.data())
+    def commit(self, data: st.DataObject) -> None:
+        """A batch with everything in it that could be decided now."""
+        batch = Batch()
+        self._create(data, batch)
+        self._end_granted(data, batch)
+        self._grant(data, batch)
+        self._cancel_granted(data, batch)
+        self.do(self.twins.commit(self.node(data), batch))
+
+    def _create(self, data: st.DataObject, batch: Batch) -> None:
+        model, now_us = self.twins.model, self.twins.now_us
+        for job_id in data.draw(st.lists(st.sampled_from(sorted(model.jobs)), max_size=3)):
+            job = model.jobs[job_id]
+            due_us = now_us + data.draw(st.sampled_from([0, 2, 3_600])) * SECOND_US
+            batch.created.append(
+                job.run(now_us * 2 // 2 + self.next(), due_us, Reason.TRIGGERED)._replace(
+                    sleeps=due_us > model.shards[shard_of(job_id)].watermark_us
+                )
+            )
+
+    def _grant(self, data: st.DataObject, batch: Batch) -> None:
+        ended = {(job_id, nominal_us) for _, nominal_us, job_id in batch.ended} | batch.rewaits.keys()
+        ready = [row for row in self.waiting if row.key not in self.twins.model.parked and row.key not in ended]
+        if not ready:
+            return
+        chosen = data.draw(st.lists(st.sampled_from(sorted(ready)), max_size=4, unique_by=lambda row: row.key))
+        grant_id, worker_id = GrantId(1_000 + self.next()), WorkerId(data.draw(st.integers(1, 2)))
+        for shard in {row.shard for row in chosen}:
+            rows = [row for row in chosen if row.shard == shard]
+            batch.grants.append(
+                GrantRow(
+                    shard, grant_id, worker_id, self.twins.now_us,
+                    [row.job_id for row in rows], [row.nominal_us for row in rows], [row.attempt + 1 for row in rows],
+                )
+            )  # fmt: skip
+
+    def _end_granted(self, data: st.DataObject, batch: Batch) -> None:
+        model = self.twins.model
+        held = sorted(model.held)
+        if not held:
+            return
+        chosen = data.draw(st.lists(st.sampled_from(held), max_size=4, unique=True))
+        for key in chosen:
+            end = data.draw(st.sampled_from(["succeeds", "fails", "dies"]))
+            self._end(data, batch, model.run(key), end)
+        for (shard, grant_id), grant in model.grants.items():
+            keys = set(zip(grant.job_ids, grant.nominals_us, strict=True))
+            if not {key for key in keys if model.held.get(key) == grant_id} - set(chosen):
+                batch.finished_grants.append((shard, grant_id))
+
+    def _end(self, data: st.DataObject, batch: Batch, row: RunRow, end: str) -> None:
+        now_us = self.twins.now_us
+        outcome, reason = {
+            "succeeds": (Outcome.SUCCEEDED, Reason.SUCCEEDED),
+            "fails": (Outcome.FAILED, Reason.FAILED),
+            "dies": (Outcome.TIMED_OUT, Reason.ATTEMPTS_EXHAUSTED),
+        }[end]
+        batch.attempts.append(
+            AttemptRow(
+                row.shard, row.job_id, row.nominal_us, row.attempt + 1, now_us, row.tenant_id, row.version, WorkerId(1),
+                row.due_us, now_us, now_us, outcome, reason, end != "fails", None, '{"a": "\\u0000"}',
+            )
+        )  # fmt: skip
+        if end == "fails":
+            due_us = now_us + data.draw(st.sampled_from([0, 1, 60])) * SECOND_US
+            batch.rewaits[row.key] = Rewait(
+                row.shard, row.nominal_us, row.job_id, row.attempt + 1, row.failures + 1, due_us, Reason.FAILED, "no",
+                due_us > self.twins.model.shards[row.shard].watermark_us, not self.twins.model.jobs[row.job_id].active,
+            )  # fmt: skip
+            return
+        if end == "dies":
+            batch.dead.append(
+                DeadRow(
+                    row.shard, row.nominal_us, row.job_id, now_us, row.attempt + 1, row.failures + 1, reason, "no more"
+                )
+            )
+        batch.ended.append((row.shard, row.nominal_us, row.job_id))
+
+    def _cancel_granted(self, data: st.DataObject, batch: Batch) -> None:
+        gone = {(row.job_id, row.nominal_us) for row in batch.attempts}
+        for key in sorted(self.twins.model.held.keys() - gone)[: data.draw(st.integers(0, 1))]:
+            batch.cancelling.append((shard_of(key[0]), key[1], JobId(key[0])))
+
+    @precondition(lambda self: self.waiting)
+    @rule(data=st.data())
+    def cancel_waiting(self, data: st.DataObject) -> None:
+        row = self.pick(data, self.waiting)
+        self.do(self.twins.cancel_waiting(self.node(data), row.key))
+
+    @precondition(lambda self: self.twins.model.dead)
+    @rule(data=st.data())
+    def redrive(self, data: st.DataObject) -> None:
+        self.do(self.twins.redrive(self.node(data), self.pick(data, self.twins.model.dead)))
+
+    @rule(data=st.data(), shard=st.integers(0, 7), lane=st.booleans(), limit=st.integers(1, 4))
+    def page(self, data: st.DataObject, shard: int, lane: bool, limit: int) -> None:
+        living = [node_id for node_id, node in self.twins.model.nodes.items() if node.alive]
+        if not living:
+            return
+        places = [START, *((row.nominal_us, row.job_id) for row in self.twins.model.runs[shard].values())]
+        key = (TenantId(1), ("default", "task"), data.draw(st.integers(4, 5))) if lane else None
+        page = Page(shard, key, self.pick(data, places), limit)
+        policies = [PolicyId(data.draw(st.integers(1, 2)))]
+        self.do(self.twins.page(living[0], page, policies))
+
+    @invariant()
+    def tables_are_as_the_model_says(self) -> None:
+        if hasattr(self, "twins"):
+            self.do(self.twins.compare())
+
+
+@pytest.mark.timeout(300)
+def test_the_sql_does_what_the_model_says(postgres: EmbeddedPostgres) -> None:
+    Here.loop = asyncio.new_event_loop()
+    url = Here.loop.run_until_complete(new_database(postgres.url, TEMPLATE))
+    Here.connection = Here.loop.run_until_complete(connect(url, OWNER_SETTINGS))
+    try:
+        run_state_machine_as_test(
+            StoreMachine,
+            settings=settings(
+                max_examples=40,
+                stateful_step_count=40,
+                deadline=None,
+                database=None,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
+    finally:
+        Here.connection.terminate()
+        Here.loop.run_until_complete(drop_database(postgres.url, url))
+        Here.loop.close()
