@@ -12,12 +12,13 @@ class User:
     def __init__(self, world):
         self.world = world
         self.rng = world.rng
+        self.weights = (3, 12, 4, 4, 4, 6, 2, 2)
 
     def act(self):
         rng, world = self.rng, self.world
         jobs = list(world.store.jobs)
         kind = rng.choices(
-            ("create", "submit", "burst", "cancel", "pause", "resume_job", "delete", "redrive"), (3, 12, 4, 4, 4, 6, 2, 2)
+            ("create", "submit", "burst", "cancel", "pause", "resume_job", "delete", "redrive"), self.weights
         )[0]
         if kind == "create" or not jobs:
             job = world.new_job()
@@ -62,8 +63,8 @@ class Chaos:
         self.world = world
         self.rng = rng = world.rng
         # Each world has its own mix, so that rare combinations come together in some.
-        kinds = (self._crash, self._freeze, self._kill_worker, self._freeze_worker, self._restart_database,
-                 self._stall_database, self._stop, self._drift)  # fmt: skip
+        kinds = (self.crash, self.freeze, self.kill_worker, self.freeze_worker, self.restart_database,
+                 self.stall_database, self.stop, self.drift)  # fmt: skip
         self.kinds = rng.sample(kinds, rng.randrange(1, len(kinds) + 1))
         self.interval_us = rng.choice((700_000, 1_500_000, 4_000_000))
         world.network.loss = rng.choice((0.0, 0.02, 0.15))
@@ -75,13 +76,14 @@ class Chaos:
         self.rng.choice(self.kinds)()
 
     def calm(self):
-        network = self.world.network
-        network.loss = network.slow = network.repeat = self.world.database.breaks = 0.0
+        network, database = self.world.network, self.world.database
+        network.loss = network.slow = network.repeat = database.breaks = 0.0
+        database.slowest_us = 3_000
 
-    def _crash(self):
+    def crash(self):
         self.rng.choice(self.world.hosts).crash(self.rng.randrange(100_000, 4 * SECOND_US))
 
-    def _freeze(self):
+    def freeze(self):
         life = self.rng.choice(self.world.hosts).life
         if not life.frozen:
             self.world.log(f"{life.name} freezes")
@@ -92,31 +94,31 @@ class Chaos:
         self.world.log(f"{process.name} thaws")
         process.thaw()
 
-    def _kill_worker(self):
+    def kill_worker(self):
         index = self.rng.randrange(len(self.world.workers))
         self.world.workers[index].crash()
         self.world.start_worker(index)
 
-    def _freeze_worker(self):
+    def freeze_worker(self):
         worker = self.rng.choice(self.world.workers)
         if not worker.frozen:
             self.world.log(f"{worker.name} freezes")
             worker.freeze()
             self.world.at(self.rng.choice((SECOND_US, 4 * SECOND_US, 8 * SECOND_US)), self._thaw, worker)
 
-    def _restart_database(self):
+    def restart_database(self):
         self.world.database.restart(self.rng.randrange(100_000, 2 * SECOND_US))
 
-    def _stall_database(self):
+    def stall_database(self):
         self.world.database.stall(self.rng.randrange(100_000, self.rng.choice((2, 4)) * SECOND_US))
 
-    def _stop(self):
+    def stop(self):
         life = self.rng.choice(self.world.hosts).life
         if life.owner is not None:
             self.world.log(f"{life.name} is asked to stop")
             life.call(life.stop)
 
-    def _drift(self):
+    def drift(self):
         """The measured offset of a node's clock changes by milliseconds; its wall clock may jump by hours unseen."""
         self.rng.choice(self.world.hosts).life.offset_us = self.rng.randrange(-20_000, 20_000)
 

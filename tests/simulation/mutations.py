@@ -278,6 +278,20 @@ PARTS = (
     DeleteSparesTheGrantedLate, ResumeForgetsHistory, GrantsMissedTooSoon, OldHeartbeatsBelieved, AnyReportCounts,
     AttemptsReused, UndeliveredKept, SilentKept, ClaimsOfTheSilentKept, PagesUnfiltered, MarkTooFar, MarkDropped, LostIsReleased,
 )  # fmt: skip
-MUTANTS = {part.__name__: _mutant(part) for part in PARTS}
+SLOW_DATABASE = {"slowest_us": 120_000}
+WEATHER = {
+    ZombieAnswers: {**SLOW_DATABASE, "kinds": ["freeze"], "interval_us": 6_000_000, "poll_us": 9_000_000},
+    CancelAfterCommit: {**SLOW_DATABASE, "weights": (3, 12, 4, 30, 1, 6, 0, 0)},
+    DeleteSparesTheGrantedLate: {**SLOW_DATABASE, "weights": (12, 12, 4, 2, 1, 2, 12, 0)},
+    FoundUnfiltered: {**SLOW_DATABASE, "weights": (3, 12, 4, 0, 12, 12, 0, 0)},
+    DropAfterGiving: {"slowest_us": 300_000, "kinds": ["crash", "stop"], "interval_us": 2_500_000},
+    GrantsMissedTooSoon: {"kinds": ["stall_database"], "interval_us": 2_500_000, "slow": 0.4, "loss": 0.0},
+    OldHeartbeatsBelieved: {"slow": 0.6, "loss": 0.0, "kinds": ["drift"]},
+    MarkDropped: {"slowest_us": 300_000, "weights": (3, 3, 12, 2, 1, 2, 0, 0), "kinds": ["drift"]},
+}
+"""Where a bug shows only in rare circumstances, these are made less rare."""
+CALM_WORLDS = {part.__name__: type("World", (World,), {"weather": WEATHER.get(part, {})}) for part in PARTS}
+"""Each mutant's world without the bug."""
+MUTANTS = {part.__name__: type(part.__name__, (_mutant(part),), {"weather": WEATHER.get(part, {})}) for part in PARTS}
 BLIND = {name: type(name, (world,), {"checks_memory": False}) for name, world in MUTANTS.items()}
 """The same with nobody looking into the nodes' memory."""

@@ -9,7 +9,6 @@ from noonmark.clock import NEVER_US
 from noonmark.model.ids import shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.shard.answers import Granted, Reported
-from noonmark.shard.outbox import Batch
 from noonmark.shard.owner import Owner
 from tests.simulation.invariants import TTL_US, check_memory
 from tests.simulation.network import Process
@@ -139,7 +138,11 @@ class Life(Process):
         return self.world.now_us < self.trusted_until_us
 
     def _rescue(self):
+        before = len(self.owner.outbox.attempts)
         self.owner.rescue(self.now_us())
+        for row in self.owner.outbox.attempts[before:]:
+            if row.outcome is Outcome.LOST:
+                self.world.watch.loses_worker(self.host.number, row.worker_id)
         self._happened()
         self.later(SECOND_US, self._rescue)
 
@@ -197,7 +200,6 @@ class Life(Process):
     def _write(self, batch):
         """Commits a batch in its own transaction and releases its answers."""
         if batch:
-            self.note_ends(batch)
             self.owner_waits(batch)
             yield lambda _: self.store.commit(self.owner.node_id, batch)
             self.release(batch)
@@ -274,7 +276,6 @@ class Life(Process):
         """Memory forgets the shards before the transaction, or what it decides meanwhile would be written after it."""
         batch = self.owner.take_outbox()
         self._drop(shards)
-        self.note_ends(batch)
 
         def hand_over(_):
             self.store.commit(self.owner.node_id, batch)
@@ -443,9 +444,3 @@ class Life(Process):
             self.world.network.send(party, party.hear_reported, number, answer.refused, answer.elsewhere)
         else:
             party.answer(number, answer)
-
-    def note_ends(self, batch: Batch):
-        """Whom this batch calls silent must have been so."""
-        for row in batch.attempts:
-            if row.outcome is Outcome.LOST:
-                self.world.watch.loses_worker(self.host.number, row.worker_id)

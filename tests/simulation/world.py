@@ -3,6 +3,7 @@
 import hashlib
 from heapq import heappop, heappush
 from random import Random
+from typing import ClassVar
 
 from noonmark.model.ids import shard_of
 from noonmark.model.policy import Policy, Retry
@@ -51,6 +52,8 @@ class World:
     life_class = Life
     checks_memory = True
     """Off: only what is promised to the outside is checked."""
+    weather: ClassVar[dict] = {}
+    """What a harsher world sets instead of drawing it: `loss`, `slow`, `slowest_us`, `kinds` of faults, and so on."""
 
     def __init__(self, seed):
         self.seed = seed
@@ -74,6 +77,7 @@ class World:
         self.database = Database(self)
         self.chaos = Chaos(self)
         self.user = User(self)
+        self._set_weather()
         self.hosts = []
         for number in range(rng.randrange(1, 4)):
             self.hosts.append(self.host_class(self, number))
@@ -81,6 +85,15 @@ class World:
         self._worker_id = self._job_number = 0
         for index in range(len(self.workers)):
             self.start_worker(index)
+
+    def _set_weather(self):
+        for name, value in self.weather.items():
+            if name == "kinds":
+                value = [getattr(self.chaos, kind) for kind in value]
+            for part in (self.network, self.database, self.chaos, self.user, self):
+                if hasattr(part, name):
+                    setattr(part, name, value)
+                    break
 
     def at(self, delay_us, event, *args):
         self._sequence += 1

@@ -57,8 +57,8 @@ class Twins:
 
     async def reset(self) -> None:
         await self.connection.execute(
-            "TRUNCATE noonmark.run, noonmark.grant, noonmark.attempt, noonmark.dead, noonmark.job, noonmark.job_version,"
-            " noonmark.job_event, noonmark.schedule, noonmark.gap RESTART IDENTITY;"
+            "TRUNCATE noonmark.run, noonmark.grant, noonmark.attempt, noonmark.dead, noonmark.job,"
+            " noonmark.job_version, noonmark.job_event, noonmark.schedule, noonmark.gap RESTART IDENTITY;"
             " UPDATE noonmark.shard SET owner = NULL, term = 0; DELETE FROM noonmark.node;"
             " ALTER TABLE noonmark.node ALTER COLUMN node_id RESTART"
         )

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
+import asyncpg
 import hypothesis.strategies as st
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
@@ -23,12 +24,15 @@ from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 from noonmark.schedule import recurrence
 from noonmark.shard.backlog import START, Page
 from noonmark.shard.outbox import Batch, Rewait
+from noonmark.store import commit, jobs, ownership, pages, tick
 from noonmark.store.connect import OWNER_SETTINGS, Connection, connect
+from noonmark.store.statement import statement
 from tests.conftest import TEMPLATE, drop_database, new_database
 from tests.simulation.store import JobRow
 from tests.store.machine import Twins
 
 SECOND_US = 1_000_000
+DAY_US = 86_400 * SECOND_US
 TEXTS = ["every:5|phase 2|j0", "every:60|phase 0|j0", "every:7|phase 3|j4", "cron:* * * * *|UTC|j90", None]
 
 
@@ -43,14 +47,17 @@ class StoreMachine(RuleBasedStateMachine):
     def do(self, work: Coroutine[Any, Any, Any]) -> Any:
         return Here.loop.run_until_complete(work)
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(data=st.data())
+    def begin(self, data: st.DataObject) -> None:
+        """At this day's midnight, so that a failing sequence is the same when it is played again."""
         now_us = self.do(Here.connection.fetchval("SELECT clock_timestamp()"))
-        self.twins = Twins(Here.connection, now_us)
+        self.twins = Twins(Here.connection, now_us // DAY_US * DAY_US)
         self.counter = 0
         self.do(self.twins.reset())
         self.do(self.twins.register())
         self.do(self.twins.take(1, 8))
+        for _ in range(3):
+            self._create_job(data)
 
     def next(self) -> int:
         self.counter += 1
@@ -60,8 +67,10 @@ class StoreMachine(RuleBasedStateMachine):
         return data.draw(st.sampled_from(sorted(what)))
 
     def node(self, data: st.DataObject) -> int:
-        """Any that ever was: a dead one must be refused."""
-        return self.pick(data, self.twins.model.nodes)
+        """One that lives, mostly: a dead one must be refused."""
+        nodes = self.twins.model.nodes
+        living = [node_id for node_id, node in nodes.items() if node.alive]
+        return self.pick(data, nodes if data.draw(st.integers(0, 7)) == 0 else living)
 
     @property
     def waiting(self) -> list[RunRow]:
@@ -69,11 +78,6 @@ class StoreMachine(RuleBasedStateMachine):
         return [row for runs in model.runs.values() for key, row in runs.items() if key not in model.held]
 
     # -- nodes and shards --------------------------------------------------------------------------------------------
-
-    @rule()
-    def register(self) -> None:
-        if len(self.twins.model.nodes) < 4:
-            self.do(self.twins.register())
 
     @rule(data=st.data(), most=st.integers(1, 8))
     def take(self, data: st.DataObject, most: int) -> None:
@@ -84,31 +88,27 @@ class StoreMachine(RuleBasedStateMachine):
         self.do(self.twins.give(self.node(data), sorted(shards)))
 
     @rule(data=st.data(), expires=st.booleans())
-    def end(self, data: st.DataObject, expires: bool) -> None:
+    def fail_over(self, data: st.DataObject, expires: bool) -> None:
+        """A node ends, another takes over."""
         node_id = self.node(data)
         if self.twins.model.nodes[node_id].alive:
             self.do(self.twins.expire([node_id]) if expires else self.twins.end(node_id))
-
-    @rule(seconds=st.sampled_from([0.001, 0.4, 3.0, 20.0, 400.0]))
-    def time_passes(self, seconds: float) -> None:
-        self.twins.now_us += round(seconds * SECOND_US)
+        self.do(self.twins.take(self.do(self.twins.register()), 8))
 
     # -- jobs --------------------------------------------------------------------------------------------------------
 
-    @rule(
-        data=st.data(),
-        shard=st.integers(0, 7),
-        text=st.sampled_from(TEXTS),
-        priority=st.integers(4, 5),
-        catch_up=st.sampled_from([0, 1, 3, 1000]),
-        policy_id=st.integers(1, 2),
-    )
-    def create_job(
-        self, data: st.DataObject, shard: int, text: str | None, priority: int, catch_up: int, policy_id: int
-    ) -> None:
+    @rule(data=st.data())
+    def create_job(self, data: st.DataObject) -> None:
+        if len(self.twins.model.jobs) < 8:
+            self._create_job(data)
+
+    def _create_job(self, data: st.DataObject) -> None:
+        text = data.draw(st.sampled_from(TEXTS))
         rec = None if text is None else recurrence(text)
         offset_ms = data.draw(st.integers(0, max(0, rec.jitter_us // 1000 - 1))) if rec else 0
-        job_id = job_id_of(self.next(), shard)
+        job_id = job_id_of(self.next(), data.draw(st.integers(0, 3)))
+        policy_id, priority = data.draw(st.integers(1, 2)), data.draw(st.integers(4, 5))
+        catch_up = data.draw(st.sampled_from([0, 1, 3, 1000]))
         job = JobRow(job_id, 1, policy_id, priority, rec, offset_ms * 1000, catch_up, self.twins.now_us)
         self.do(self.twins.activate(self.node(data), job, text, new=True))
 
@@ -125,15 +125,24 @@ class StoreMachine(RuleBasedStateMachine):
 
     # -- runs --------------------------------------------------------------------------------------------------------
 
-    @rule(data=st.data(), ahead_s=st.sampled_from([0.5, 3.0, 3.0, 30.0]), stale=st.booleans())
-    def tick(self, data: st.DataObject, ahead_s: float, stale: bool) -> None:
-        """Of shards that stand at one watermark; sometimes under a term that has passed."""
-        model, node_id = self.twins.model, self.node(data)
-        owned = {n: one for n, one in model.shards.items() if one.owner == node_id}
-        if stale or not owned:
-            owned = {n: one for n, one in model.shards.items() if one.owner is not None} or model.shards
-        after_us = self.pick(data, {one.watermark_us for one in owned.values()})
-        terms = {n: one.term for n, one in owned.items() if one.watermark_us == after_us}
+    @rule(data=st.data(), seconds=st.sampled_from([0.4, 3.0, 20.0, 400.0]), ahead_s=st.sampled_from([0.5, 3.0, 30.0]))
+    def tick(self, data: st.DataObject, seconds: float, ahead_s: float) -> None:
+        """Time passes, and the shards of a node that stand at one watermark are ticked."""
+        self.twins.now_us += round(seconds * SECOND_US)
+        node_id = self.node(data)
+        shards = {n: one for n, one in self.twins.model.shards.items() if one.owner == node_id}
+        self._tick(data, node_id, shards, ahead_s, 0)
+
+    @rule(data=st.data(), term_ago=st.integers(0, 1))
+    def tick_in_vain(self, data: st.DataObject, term_ago: int) -> None:
+        """Of whatever shards, or under a term that has passed."""
+        self._tick(data, self.node(data), self.twins.model.shards, 3.0, term_ago)
+
+    def _tick(self, data: st.DataObject, node_id: int, shards: dict[int, Any], ahead_s: float, term_ago: int) -> None:
+        if not shards:
+            return
+        after_us = self.pick(data, {one.watermark_us for one in shards.values()})
+        terms = {n: one.term - term_ago for n, one in shards.items() if one.watermark_us == after_us}
         until_us = max(after_us, self.twins.now_us) + round(ahead_s * SECOND_US)
         self.do(self.twins.tick(node_id, terms, until_us))
 
@@ -152,9 +161,9 @@ class StoreMachine(RuleBasedStateMachine):
         model, now_us = self.twins.model, self.twins.now_us
         for job_id in data.draw(st.lists(st.sampled_from(sorted(model.jobs)), max_size=3)):
             job = model.jobs[job_id]
-            due_us = now_us + data.draw(st.sampled_from([0, 2, 3_600])) * SECOND_US
+            due_us = now_us + data.draw(st.sampled_from([0, 40, 300])) * SECOND_US
             batch.created.append(
-                job.run(now_us * 2 // 2 + self.next(), due_us, Reason.TRIGGERED)._replace(
+                job.run(now_us + self.next(), due_us, Reason.TRIGGERED)._replace(
                     sleeps=due_us > model.shards[shard_of(job_id)].watermark_us
                 )
             )
@@ -233,11 +242,9 @@ class StoreMachine(RuleBasedStateMachine):
     def redrive(self, data: st.DataObject) -> None:
         self.do(self.twins.redrive(self.node(data), self.pick(data, self.twins.model.dead)))
 
-    @rule(data=st.data(), shard=st.integers(0, 7), lane=st.booleans(), limit=st.integers(1, 4))
+    @rule(data=st.data(), shard=st.integers(0, 3), lane=st.booleans(), limit=st.integers(1, 4))
     def page(self, data: st.DataObject, shard: int, lane: bool, limit: int) -> None:
         living = [node_id for node_id, node in self.twins.model.nodes.items() if node.alive]
-        if not living:
-            return
         places = [START, *((row.nominal_us, row.job_id) for row in self.twins.model.runs[shard].values())]
         key = (TenantId(1), ("default", "task"), data.draw(st.integers(4, 5))) if lane else None
         page = Page(shard, key, self.pick(data, places), limit)
@@ -250,19 +257,23 @@ class StoreMachine(RuleBasedStateMachine):
             self.do(self.twins.compare())
 
 
-@pytest.mark.timeout(300)
-def test_the_sql_does_what_the_model_says(postgres: EmbeddedPostgres) -> None:
+def run_machine(
+    postgres: EmbeddedPostgres, *, examples: int, phases: tuple[Phase, ...], before: str = "SELECT 1"
+) -> None:
     Here.loop = asyncio.new_event_loop()
     url = Here.loop.run_until_complete(new_database(postgres.url, TEMPLATE))
     Here.connection = Here.loop.run_until_complete(connect(url, OWNER_SETTINGS))
     try:
+        Here.loop.run_until_complete(Here.connection.execute(before))
         run_state_machine_as_test(
             StoreMachine,
             settings=settings(
-                max_examples=40,
+                max_examples=examples,
                 stateful_step_count=40,
+                phases=phases,
                 deadline=None,
                 database=None,
+                derandomize=True,
                 suppress_health_check=list(HealthCheck),
             ),
         )
@@ -270,3 +281,42 @@ def test_the_sql_does_what_the_model_says(postgres: EmbeddedPostgres) -> None:
         Here.connection.terminate()
         Here.loop.run_until_complete(drop_database(postgres.url, url))
         Here.loop.close()
+
+
+def test_the_sql_does_what_the_model_says(postgres: EmbeddedPostgres) -> None:
+    run_machine(postgres, examples=60, phases=(Phase.generate, Phase.shrink))
+
+
+BREAKS = [
+    ("tick_runs", " AND f.nominal_at > j.planned_from", ""),
+    ("tick_runs", "f.rank < j.catch_up", "f.rank <= j.catch_up"),
+    ("tick_runs", " AND j.active", ""),
+    ("wake_runs", " AND NOT r.parked", ""),
+    ("advance_watermarks", " AND s.term = k.term", ""),
+    ("advance_watermarks", " AND s.owner = $3", " AND $3::bigint > 0"),
+    ("page_shard", ">= ($2, $3)", "> ($2, $3)"),
+    ("rewait_runs", ", parked = k.parked", ""),
+    ("unpark_runs", "r.due_at > $3", "r.due_at > $3 AND false"),
+    ("find_ended_runs", "a.final", "NOT a.final"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "broken"), BREAKS, ids=lambda value: str(value).strip()[:24])
+def test_a_broken_statement_is_caught(
+    postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch, name: str, text: str, broken: str
+) -> None:
+    assert text in statement(name)
+
+    def changed(asked: str) -> str:
+        return statement(asked).replace(text, broken) if asked == name else statement(asked)
+
+    for module in (commit, jobs, ownership, pages, tick):
+        monkeypatch.setattr(module, "statement", changed)
+    with pytest.raises((AssertionError, asyncpg.PostgresError)):
+        run_machine(postgres, examples=120, phases=(Phase.generate,))
+
+
+def test_a_broken_fence_is_caught(postgres: EmbeddedPostgres) -> None:
+    open_fence = "CREATE OR REPLACE FUNCTION noonmark.fence(node bigint) RETURNS void LANGUAGE sql AS ''"
+    with pytest.raises(AssertionError):
+        run_machine(postgres, examples=100, phases=(Phase.generate,), before=open_fence)
