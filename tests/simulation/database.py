@@ -28,7 +28,12 @@ class Database:
 
     def ask(self, process, transaction, done, failed):
         """Applies `transaction(now_us)` and tells the process its result, or that it failed, or that nobody knows."""
-        self.world.at(self.rng.randrange(100, self.slowest_us), self._apply, process, transaction, done, failed, self._epoch)
+        self.world.at(
+            self.rng.randrange(100, self.slowest_us), self._apply, process, transaction, done, failed, self._epoch
+        )
+
+    def _latency_us(self):
+        return self.rng.randrange(100, self.slowest_us)
 
     def _apply(self, process, transaction, done, failed, epoch):
         if self.world.now_us < self._back_us:
@@ -37,23 +42,25 @@ class Database:
             return
         chance = self.rng.random()
         if epoch != self._epoch or chance < self.breaks / 2:
-            self._tell(process, failed, Unknown("not applied"), epoch)
+            self._tell(process, failed, Unknown("not applied"))
             return
         try:
             result = transaction(self.world.now_us)
         except Refused as refused:
-            self._tell(process, failed, refused, epoch)
+            self._tell(process, failed, refused)
             return
         if chance < self.breaks:
-            self._tell(process, failed, Unknown("applied"), epoch)
+            self._tell(process, failed, Unknown("applied"))
         else:
-            self.world.at(self.rng.randrange(100, self.slowest_us), self._tell_done, process, done, failed, result, epoch)
+            self.world.at(
+                self.rng.randrange(100, self.slowest_us), self._tell_done, process, done, failed, result, epoch
+            )
 
     def _tell_done(self, process, done, failed, result, epoch):
         if epoch != self._epoch:
-            self._tell(process, failed, Unknown("applied"), epoch)
+            self._tell(process, failed, Unknown("applied"))
         else:
             process.call(done, result)
 
-    def _tell(self, process, failed, error, epoch):
+    def _tell(self, process, failed, error):
         self.world.at(self.rng.randrange(100, 2_000), process.call, failed, error)

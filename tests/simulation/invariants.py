@@ -5,7 +5,6 @@ from collections import defaultdict
 from noonmark.model.reason import Outcome, Reason
 from noonmark.shard.live import State
 
-
 TTL_US = 3_000_000
 CLOCK_ERROR_US = 50_000
 

@@ -2,12 +2,13 @@
 
 from noonmark.model.reason import Outcome
 from noonmark.shard.backlog import Backlog
+from noonmark.shard.limits import Limits
 from noonmark.shard.owner import Owner
 from noonmark.shard.verdict import Ended
-from tests.simulation import node as node_module
 from tests.simulation.node import Host, Life
 from tests.simulation.store import Store
-from tests.simulation.world import World
+from tests.simulation.worker import Worker
+from tests.simulation.world import OVERRUN_US, PATIENCE, ROOM, World
 
 
 class DeadNodesWrite(Store):
@@ -167,6 +168,13 @@ class OldHeartbeatsBelieved(Life):
         super().hear_heartbeat(worker_id, worker, grants, self.world.now_us)
 
 
+class OldAnswersStart(Worker):
+    """A worker that was frozen starts what lay in its buffer, though it may have been granted again meanwhile."""
+
+    def hear_grant(self, number, grant, runs, host, sent_us):
+        super().hear_grant(number, grant, runs, host, self.world.now_us)
+
+
 class AnyReportCounts(Owner):
     """A report counts whatever grant, worker and attempt it names."""
 
@@ -185,7 +193,7 @@ class AttemptsReused(Owner):
     def _end_grant(self, grant, outcome, reason, now_us):
         for live in grant.current():
             self.fleet.detach(live, grant)
-            self.backlog.enter(self._lane(live))
+            self.backlog.enter(live.lane)
             self._wait(live, now_us)
 
 
@@ -255,6 +263,8 @@ def _mutant(part):
     """A world in which one class is replaced by the broken one."""
     if issubclass(part, Store):
         return type(part.__name__, (World,), {"store_class": part})
+    if issubclass(part, Worker):
+        return type(part.__name__, (World,), {"worker_class": part})
     if issubclass(part, Life):
         return type(part.__name__, (World,), {"life_class": part})
     if issubclass(part, Backlog):
@@ -274,10 +284,12 @@ def _mutant(part):
 
 PARTS = (
     DeadNodesWrite, DeadNodesWriteUnwatched, WatermarkForgotten, WatermarkFirst, AnswersBeforeCommit, ZombieAnswers,
-    SleptThroughHeartbeats, RefusedUnheard, TickWatermarkLate, PageBeforeCommit, DropAfterGiving, FoundUnfiltered, CancelAfterCommit,
-    DeleteSparesTheGrantedLate, ResumeForgetsHistory, GrantsMissedTooSoon, OldHeartbeatsBelieved, AnyReportCounts,
-    AttemptsReused, UndeliveredKept, SilentKept, ClaimsOfTheSilentKept, PagesUnfiltered, MarkTooFar, MarkDropped, LostIsReleased,
+    SleptThroughHeartbeats, RefusedUnheard, TickWatermarkLate, PageBeforeCommit, DropAfterGiving, FoundUnfiltered,
+    CancelAfterCommit, DeleteSparesTheGrantedLate, ResumeForgetsHistory, GrantsMissedTooSoon, OldHeartbeatsBelieved,
+    OldAnswersStart, AnyReportCounts, AttemptsReused, UndeliveredKept, SilentKept, ClaimsOfTheSilentKept,
+    PagesUnfiltered, MarkTooFar, MarkDropped, LostIsReleased,
 )  # fmt: skip
+CRAMPED = Limits(**PATIENCE, **ROOM[-1], overrun_us=OVERRUN_US[-1])
 SLOW_DATABASE = {"slowest_us": 120_000}
 WEATHER = {
     ZombieAnswers: {**SLOW_DATABASE, "kinds": ["freeze"], "interval_us": 6_000_000, "poll_us": 9_000_000},
@@ -286,11 +298,12 @@ WEATHER = {
     FoundUnfiltered: {**SLOW_DATABASE, "weights": (3, 12, 4, 0, 12, 12, 0, 0)},
     DropAfterGiving: {"slowest_us": 300_000, "kinds": ["crash", "stop"], "interval_us": 2_500_000},
     GrantsMissedTooSoon: {"kinds": ["stall_database"], "interval_us": 2_500_000, "slow": 0.4, "loss": 0.0},
+    OldAnswersStart: {"kinds": ["freeze_worker"], "interval_us": 3_000_000, "slow": 0.3},
     OldHeartbeatsBelieved: {"slow": 0.6, "loss": 0.0, "kinds": ["drift"]},
-    MarkDropped: {"slowest_us": 300_000, "weights": (3, 3, 12, 2, 1, 2, 0, 0), "kinds": ["drift"]},
+    MarkDropped: {**SLOW_DATABASE, "kinds": ["drift"], "limits": CRAMPED},
 }
 """Where a bug shows only in rare circumstances, these are made less rare."""
-CALM_WORLDS = {part.__name__: type("World", (World,), {"weather": WEATHER.get(part, {})}) for part in PARTS}
+UNBROKEN = {part.__name__: type("World", (World,), {"weather": WEATHER.get(part, {})}) for part in PARTS}
 """Each mutant's world without the bug."""
 MUTANTS = {part.__name__: type(part.__name__, (_mutant(part),), {"weather": WEATHER.get(part, {})}) for part in PARTS}
 BLIND = {name: type(name, (world,), {"checks_memory": False}) for name, world in MUTANTS.items()}

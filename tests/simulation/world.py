@@ -50,6 +50,7 @@ class World:
     store_class = Store
     host_class = Host
     life_class = Life
+    worker_class = Worker
     checks_memory = True
     """Off: only what is promised to the outside is checked."""
     weather: ClassVar[dict] = {}
@@ -109,7 +110,7 @@ class World:
     def start_worker(self, index):
         self._worker_id += 1
         tasks = ("a", "b") if index == 0 else self.rng.choice((("a",), ("b",), ("a", "b")))
-        self.workers[index] = Worker(self, self._worker_id, tasks)
+        self.workers[index] = self.worker_class(self, self._worker_id, tasks)
 
     def new_job(self):
         self._job_number += 1

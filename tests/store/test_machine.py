@@ -237,6 +237,31 @@ class StoreMachine(RuleBasedStateMachine):
         row = self.pick(data, self.waiting)
         self.do(self.twins.cancel_waiting(self.node(data), row.key))
 
+    @rule(data=st.data())
+    def pause_over_its_time(self, data: st.DataObject) -> None:
+        """A job is paused before one of its runs is due, and ticks pass that time."""
+        model = self.twins.model
+        sleeping = [row for row in self.waiting if row.sleeps and model.jobs[row.job_id].active]
+        if sleeping:
+            row = self.pick(data, sleeping)
+            self.do(self.twins.pause(self.node(data), row.job_id))
+            self.twins.now_us = max(self.twins.now_us, row.due_us)
+            node_id = self.node(data)
+            shards = {n: one for n, one in model.shards.items() if one.owner == node_id and n == row.shard}
+            self._tick(data, node_id, shards, 0.5, 0)
+
+    @rule(data=st.data())
+    def cancel_ahead(self, data: st.DataObject) -> None:
+        """An occurrence is cancelled before its time, and its job is paused and resumed before that."""
+        model, now_us = self.twins.model, self.twins.now_us
+        ahead = [row for row in self.waiting if row.reason is Reason.SCHEDULED and row.nominal_us > now_us]
+        if ahead:
+            row = self.pick(data, ahead)
+            self.do(self.twins.cancel_waiting(self.node(data), row.key))
+            self.do(self.twins.pause(self.node(data), row.job_id))
+            job = model.jobs[row.job_id]
+            self.do(self.twins.activate(self.node(data), job, self.twins.job_schedule[row.job_id] or None, new=False))
+
     @precondition(lambda self: self.twins.model.dead)
     @rule(data=st.data())
     def redrive(self, data: st.DataObject) -> None:

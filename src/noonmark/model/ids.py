@@ -5,6 +5,7 @@ its shard without a look-up. A job's shard is a hash of its tenant and name, so 
 """
 
 import hashlib
+from functools import lru_cache
 from typing import NewType
 
 from noonmark.errors import InvalidInput
@@ -36,6 +37,7 @@ def job_id_of(sequence: int, shard: int) -> JobId:
     return JobId(sequence << SHARD_BITS | shard)
 
 
+@lru_cache(maxsize=65_536)
 def shard_for(tenant_id: int, name: str, shard_count: int) -> int:
     """The same hash stands in SQL as `noonmark.shard_for`, for submissions made inside a user's transaction."""
     digest = hashlib.md5(f"{tenant_id}/{name}".encode(), usedforsecurity=False).digest()

@@ -20,7 +20,6 @@ class RunRow(NamedTuple):
     failures: int
     reason: Reason
     input: str | None
-    error: str | None = None
     sleeps: bool = False
     """It began to wait beyond its shard's watermark, so it is not in memory until a tick passes its time."""
 

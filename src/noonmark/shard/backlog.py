@@ -14,10 +14,8 @@ afterwards a full page puts the mark behind its last row. Rows that are in memor
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from noonmark.model.ids import TenantId
-from noonmark.shard.ready import Kind
+from noonmark.shard.live import LaneKey
 
-LaneKey = tuple[TenantId, Kind, int]
 Place = tuple[int, int]
 """(nominal_us, job_id): the order of a shard's rows."""
 

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from noonmark.model.ids import WorkerId, grant_id_of
 from noonmark.model.run import GrantRow
-from noonmark.shard.live import Grant, Live, State
-from noonmark.shard.ready import Kind
+from noonmark.shard.live import Grant, Kind, Live, State
 
 _MOST_REVOKED = 10_000
 

@@ -2,9 +2,14 @@
 
 from enum import IntEnum
 
-from noonmark.model.ids import GrantId, RunKey, WorkerId, shard_of
+from noonmark.model.ids import GrantId, RunKey, TenantId, WorkerId, shard_of
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
+
+Kind = tuple[str, str]
+"""A queue and a task: what a worker must serve to be granted a run."""
+LaneKey = tuple[TenantId, Kind, int]
+"""One tenant's runs of one kind and priority."""
 
 LEFT_IN_ROW = ""
 """Stands for an input too large to keep in memory; never valid JSON itself. It is read when the run is granted."""
@@ -49,6 +54,7 @@ class Live:
         "input",
         "job_id",
         "key",
+        "lane",
         "nominal_us",
         "policy_id",
         "priority",
@@ -59,7 +65,7 @@ class Live:
         "version",
     )
 
-    def __init__(self, row: RunRow) -> None:
+    def __init__(self, row: RunRow, kind: Kind) -> None:
         (
             self.job_id,
             self.nominal_us,
@@ -74,6 +80,7 @@ class Live:
             self.input,
         ) = row[:11]
         self.key: RunKey = (self.job_id, self.nominal_us)
+        self.lane: LaneKey = (self.tenant_id, kind, self.priority)
         self.shard = shard_of(self.job_id)
         self.cancelling = self.reason == Reason.CANCEL_REQUESTED
         self.state = State.HELD

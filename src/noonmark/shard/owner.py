@@ -27,12 +27,12 @@ from noonmark.model.policy import Policy
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 from noonmark.shard.answers import Granted, Reported, ReportedAttempt
-from noonmark.shard.backlog import Backlog, LaneKey, Page
+from noonmark.shard.backlog import Backlog, Page
 from noonmark.shard.fleet import Fleet, WaitingClaim
 from noonmark.shard.limits import LATENESS_BOUNDS_S, Counts, Limits
-from noonmark.shard.live import LEFT_IN_ROW, Grant, Live, State
+from noonmark.shard.live import LEFT_IN_ROW, Grant, Kind, Live, State
 from noonmark.shard.outbox import Batch, Rewait
-from noonmark.shard.ready import Kind, ReadyQueue
+from noonmark.shard.ready import ReadyQueue
 from noonmark.shard.retry import delay_us
 from noonmark.shard.rules import Rule, StartDeadline
 from noonmark.shard.verdict import AttemptEnd, Ended, Verdict, judge
@@ -84,7 +84,7 @@ class Owner:
             ):
                 row = rows.get(key)
                 if row is not None and row.attempt + 1 == attempt and key not in self.live:
-                    live = self.live[key] = Live(row)
+                    live = self.live[key] = Live(row, self._policies[row.policy_id].kind)
                     self.fleet.attach(live, grant)
             if shard not in grant.remaining:
                 self.outbox.finished_grants.append((shard, grant.grant_id))
@@ -98,7 +98,7 @@ class Owner:
         self.paused = {job_id for job_id in self.paused if shard_of(job_id) != shard}
         for live in [live for live in self.live.values() if live.shard == shard]:
             if live.state is not State.GRANTED:
-                self.backlog.leave(self._lane(live))
+                self.backlog.leave(live.lane)
             self._forget(live)
         for grant in list(self.fleet.grants.values()):
             self.fleet.drop_part(grant, shard)
@@ -130,8 +130,8 @@ class Owner:
         key = (row.job_id, row.nominal_us)
         if key in self.live or shard_of(row.job_id) not in self.watermarks:
             return
-        live = Live(row)
-        if not self.backlog.admit(self._lane(live), live.shard, (live.nominal_us, live.job_id)):
+        live = Live(row, self._policies[row.policy_id].kind)
+        if not self.backlog.admit(live.lane, live.shard, (live.nominal_us, live.job_id)):
             return
         if live.input is not None and len(live.input) > self.limits.input_bytes_in_memory:
             live.input = LEFT_IN_ROW
@@ -208,7 +208,7 @@ class Owner:
         """Takes all waiting runs of a job out of memory and leaves their rows to the caller."""
         for live in [live for live in self.live.values() if live.job_id == job_id]:
             if live.state is not State.GRANTED:
-                self.backlog.leave(self._lane(live))
+                self.backlog.leave(live.lane)
                 self._forget(live)
 
     def granted_of(self, job_id: JobId) -> list[int]:
@@ -233,7 +233,7 @@ class Owner:
         while held and held[0][0] <= now_us:
             live = heappop(held)[3]
             if live.state is State.HELD:
-                self._ready.push(live, self._policies[live.policy_id].kind)
+                self._ready.push(live)
         self._serve_claims(now_us)
 
     def rescue(self, now_us: int) -> None:
@@ -267,12 +267,9 @@ class Owner:
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _lane(self, live: Live) -> LaneKey:
-        return (live.tenant_id, self._policies[live.policy_id].kind, live.priority)
-
     def _wait(self, live: Live, now_us: int) -> None:
         if live.due_us <= now_us:
-            self._ready.push(live, self._policies[live.policy_id].kind)
+            self._ready.push(live)
         else:
             live.state = State.HELD
             heappush(self._held, (live.due_us, live.nominal_us, live.job_id, live))
@@ -330,7 +327,7 @@ class Owner:
         rows: dict[int, GrantRow] = {}
         lateness = self.counts.lateness
         for live in runs:
-            self.backlog.leave(self._lane(live))
+            self.backlog.leave(live.lane)
             self.fleet.attach(live, grant)
             late_us = max(0, now_us - live.due_us)
             lateness[bisect_left(_LATENESS_BOUNDS_US, late_us)] += 1
@@ -409,7 +406,7 @@ class Owner:
             self.outbox.slept.add(live.key)
             self._forget(live)
         else:
-            self.backlog.enter(self._lane(live))
+            self.backlog.enter(live.lane)
             self._wait(live, now_us)
 
     def _end_waiting(self, live: Live, outcome: Outcome, reason: Reason, now_us: int) -> None:
@@ -421,7 +418,7 @@ class Owner:
             )
         )  # fmt: skip
         self.counts.ended[outcome] += 1
-        self.backlog.leave(self._lane(live))
+        self.backlog.leave(live.lane)
         self._end_row(live)
 
     def _end_row(self, live: Live) -> None:

@@ -16,9 +16,8 @@ from collections.abc import Iterator, Mapping, Set
 from heapq import heappop, heappush
 
 from noonmark.model.ids import TenantId
-from noonmark.shard.live import Live, State
+from noonmark.shard.live import Kind, Live, State
 
-Kind = tuple[str, str]
 QUANTUM = 16
 AGEING_US = 30_000_000
 
@@ -105,16 +104,17 @@ class ReadyQueue:
         self._turns: deque[_Tenant] = deque()
         self.size = 0
 
-    def push(self, live: Live, kind: Kind) -> None:
+    def push(self, live: Live) -> None:
         live.state = State.READY
         self.size += 1
         tenant = self._tenants.get(live.tenant_id)
         if tenant is None:
             tenant = self._tenants[live.tenant_id] = _Tenant(live.tenant_id)
             self._turns.append(tenant)
-        lane = tenant.lanes.get((kind, live.priority))
+        key = live.lane[1:]
+        lane = tenant.lanes.get(key)
         if lane is None:
-            lane = tenant.lanes[kind, live.priority] = _Lane(live.priority)
+            lane = tenant.lanes[key] = _Lane(live.priority)
         lane.push(live)
 
     def discard(self, live: Live) -> None:

@@ -113,12 +113,12 @@ async def delete_planned_runs(connection: Connection, head: JobHead, after_us: i
 
 async def delete_waiting_runs(connection: Connection, head: JobHead, granted: Sequence[int]) -> list[RunRow]:
     rows = await connection.fetch(statement("delete_waiting_runs"), head.shard, head.job_id, granted)
-    return [RunRow(*row) for row in rows]
+    return list(map(RunRow._make, rows))
 
 
 async def delete_waiting_run(connection: Connection, tenant_id: int, job_id: int, nominal_us: int) -> RunRow | None:
     row = await connection.fetchrow(statement("delete_waiting_run"), shard_of(job_id), job_id, nominal_us, tenant_id)
-    return None if row is None else RunRow(*row)
+    return None if row is None else RunRow._make(row)
 
 
 async def park_runs(connection: Connection, head: JobHead, granted: Sequence[int]) -> None:
@@ -131,7 +131,7 @@ async def unpark_runs(connection: Connection, head: JobHead, watermark_us: int) 
 
 async def load_waiting_runs(connection: Connection, head: JobHead, watermark_us: int, most: int) -> list[RunRow]:
     rows = await connection.fetch(statement("load_waiting_runs"), head.shard, head.job_id, watermark_us, most)
-    return [RunRow(*row) for row in rows]
+    return list(map(RunRow._make, rows))
 
 
 async def without_ended(connection: Connection, rows: Sequence[RunRow]) -> list[RunRow]:
@@ -148,7 +148,7 @@ async def redrive_dead(
 ) -> list[RunRow]:
     places = columns([(shard_of(job_id), nominal_us, job_id) for job_id, nominal_us in keys], 3)
     rows = await connection.fetch(statement("redrive_dead"), *places, tenant_id, now_us, Reason.REDRIVEN)
-    return [RunRow(*row) for row in rows]
+    return list(map(RunRow._make, rows))
 
 
 async def drain_inbox(connection: Connection, shards: Sequence[int], most: int) -> list[NewInboxRow]:

@@ -22,7 +22,7 @@ async def page_runs(connection: Connection, page: Page, watermark_us: int, polic
     else:
         tenant_id, _, priority = page.lane
         rows = await connection.fetch(statement("page_lane"), *place, tenant_id, policy_ids, priority)
-    return [RunRow(*row) for row in rows]
+    return list(map(RunRow._make, rows))
 
 
 async def load_grants(connection: Connection, shard: int) -> list[GrantRow]:
@@ -30,7 +30,7 @@ async def load_grants(connection: Connection, shard: int) -> list[GrantRow]:
 
 
 async def load_granted_runs(connection: Connection, shard: int) -> list[RunRow]:
-    return [RunRow(*row) for row in await connection.fetch(statement("load_granted_runs"), shard)]
+    return list(map(RunRow._make, await connection.fetch(statement("load_granted_runs"), shard)))
 
 
 async def load_paused(connection: Connection, shard: int, job_ids: Sequence[int]) -> list[JobId]:

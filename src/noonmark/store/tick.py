@@ -30,4 +30,4 @@ async def tick(
         rows = await connection.fetch(statement("wake_runs"), shards, after_us, until_us)
         if due:
             rows += await connection.fetch(statement("tick_runs"), *columns(due, 7))
-    return [RunRow(*row) for row in rows]
+    return list(map(RunRow._make, rows))

@@ -48,8 +48,8 @@ class Worker:
         processes: int | None = None,
         queues: Sequence[str] | None = None,
         grace_s: float = 30.0,
-        claim_max: int = 500,
-        claims_per_node: int = 2,
+        claim_max: int = 1000,
+        claims_per_node: int = 4,
         spare_threads: int | None = None,
         stall_limit_s: float = 5.0,
     ) -> None:

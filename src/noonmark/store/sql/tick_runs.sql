@@ -11,4 +11,4 @@ JOIN noonmark.job j
 WHERE (NOT f.missed OR f.rank < j.catch_up) AND f.nominal_at > j.planned_from
 ON CONFLICT DO NOTHING
 RETURNING job_id, nominal_at, due_at, tenant_id, version, policy_id, priority, attempt, failures, reason,
-    CASE WHEN octet_length(input::text) > 1024 THEN '' ELSE input::text END AS input, NULL::text AS error
+    CASE WHEN octet_length(input::text) > 1024 THEN '' ELSE input::text END AS input, sleeps
