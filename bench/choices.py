@@ -97,7 +97,8 @@ async def key(connection: Connection) -> None:
     rows = 100_000
     insert = f"""
         INSERT INTO noonmark.run (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason)
-        SELECT i % 64, now() + i * interval '1 microsecond', i, now(), 1, 1, 1, 5, 1 FROM generate_series(1, {rows}) i"""
+        SELECT i % 64, now() + i * interval '1 microsecond', i, now(), 1, 1, 1, 5, 1
+        FROM generate_series(1, {rows}) i"""
 
     def make_and_end(second_index: bool) -> Callable[[], Awaitable[None]]:
         async def work() -> None:

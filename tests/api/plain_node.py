@@ -120,7 +120,7 @@ class PlainNode:
             for submission in submissions:
                 head = await self._head_of(connection, tenant_id, submission.job)
                 if not head.active:
-                    raise JobPaused("paused")
+                    raise JobPaused("paused", field="job", fix="resume it first")
                 self._last_us += 1
                 at_us = from_datetime(submission.at) if submission.at else self._last_us
                 own = head.input if submission.input is msgspec.UNSET else _text(submission.input)
@@ -203,6 +203,8 @@ class PlainNode:
             return await self._head(connection, tenant_id, parse_job(ref))
         shard = shard_for(tenant_id, ref, self.shard_count)
         heads = await store.load_heads_by_name(connection, tenant_id, [(shard, ref)])
+        if not heads:
+            raise NotFound("there is no such job", field="job")
         return await self._head(connection, tenant_id, heads[0].job_id)
 
     async def _set_active(self, tenant_id: int, job_id: JobId, active: bool) -> None:

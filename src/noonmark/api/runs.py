@@ -1,6 +1,7 @@
 """/v1/runs: submit many, read one with its attempts, cancel one."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import cast
 
 import msgspec
@@ -31,7 +32,8 @@ async def submit_runs(data: JSONBody[RunBatch], call: Here) -> RunIds:
     await _check(call, data.runs, "runs[{}].")
 
     async def here(submissions: list[Submission]) -> list[str]:
-        return [run_text(key) for key in await call.node.submit(call.tenant_id, submissions)]
+        async with _pointing(call, data.runs, "runs[{}]."):
+            return [run_text(key) for key in await call.node.submit(call.tenant_id, submissions)]
 
     shards = {ref: call.shard_of_ref(ref) for ref in {submission.job for submission in data.runs}}
     return RunIds(
@@ -78,10 +80,21 @@ async def submit_one(call: Call, submission: Submission) -> Run:
     await _check(call, [submission], "")
 
     async def command() -> Run:
-        key = (await call.node.submit(call.tenant_id, [submission]))[0]
+        async with _pointing(call, [submission], ""):
+            key = (await call.node.submit(call.tenant_id, [submission]))[0]
         return await _read(call, key)
 
     return await call.at_owner(call.shard_of_ref(submission.job), command, Run)
+
+
+@asynccontextmanager
+async def _pointing(call: Call, submissions: Sequence[Submission], path: str) -> AsyncIterator[None]:
+    """When the owner refuses a job, looks which submission it was, so that the answer names its place."""
+    try:
+        yield
+    except (NotFound, JobPaused):
+        await _check_jobs(call, submissions, path)
+        raise
 
 
 def states_of(names: Sequence[str] | None) -> Sequence[RunState]:
@@ -99,9 +112,13 @@ async def _read(call: Call, key: RunKey) -> Run:
 
 
 async def _check(call: Call, submissions: Sequence[Submission], path: str) -> None:
+    """A node that owns all the jobs looks at them itself, before it stores anything; see `_pointing`."""
     await call.validator.check_submissions(submissions, call.now_us, path)
-    if all(call.node.owns(call.shard_of_ref(ref)) for ref in {submission.job for submission in submissions}):
-        return  # This node decides alone, and does so before it stores anything.
+    if not all(call.node.owns(call.shard_of_ref(ref)) for ref in {submission.job for submission in submissions}):
+        await _check_jobs(call, submissions, path)
+
+
+async def _check_jobs(call: Call, submissions: Sequence[Submission], path: str) -> None:
     known = await _known_jobs(call, {submission.job for submission in submissions})
     for position, submission in enumerate(submissions):
         field = path.format(position) + "job"

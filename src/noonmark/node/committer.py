@@ -9,7 +9,10 @@ Invariants
 - Before a unit begins, the outbox is taken and the unit's `prepare` runs, with no event between the two; the outbox is
   committed first. So a unit sees in the database all that was decided before its `prepare`; what is decided later is
   still in the outbox.
-- Answers are released only after the commit that makes them true.
+- The page to read is chosen together with the outbox that is committed before it: what is passed over later sets a new
+  mark.
+- Answers are released only after the commit that makes them true, and only while the lease holds: a node that slept
+  right after a commit must not hand out what may have been granted again since.
 - After a failure nothing more is written: it may be unknown whether the last commit happened, so the life ends.
 """
 
@@ -25,6 +28,7 @@ from noonmark.shard.outbox import Batch
 from noonmark.shard.owner import Owner
 from noonmark.store.commit import commit_batch
 from noonmark.store.connect import Connection
+from noonmark.store.fence import Fenced
 
 T = TypeVar("T")
 
@@ -39,15 +43,18 @@ class _Unit(Generic[T]):
 
 
 class Committer:
-    def __init__(self, connection: Connection, node_id: int, owner: Owner, clock: Clock) -> None:
+    def __init__(
+        self, connection: Connection, node_id: int, owner: Owner, clock: Clock, trusted: Callable[[], bool]
+    ) -> None:
         self._connection = connection
         self._node_id = node_id
         self._owner = owner
         self._clock = clock
+        self._trusted = trusted
         self._wanted = asyncio.Event()
         self._units: deque[_Unit[Any]] = deque()
-        self.idle_work: Callable[[], Awaitable[None] | None] = lambda: None
-        """Asked for a unit when none is queued: the pager's door."""
+        self.next_page: Callable[[], Callable[[], Awaitable[None]] | None] = lambda: None
+        """The pager's door: what to read after this turn's commit, if anything."""
         self.closed = False
         self.on_commit: Callable[[Batch, float], None] = lambda batch, seconds: None
 
@@ -100,6 +107,7 @@ class Committer:
         unit = self._units.popleft() if self._units else None
         self._owner.advance(self._clock.now_us())
         batch = self._owner.take_outbox()
+        read_page = self.next_page()
         if unit is not None and unit.prepare is not None:
             try:
                 unit.prepare()
@@ -120,9 +128,8 @@ class Committer:
             if unit is not None:
                 _fail(unit.done, failure)
             raise
-        idle = None if self._units else self.idle_work()
-        if idle is not None:
-            await idle
+        if read_page is not None:
+            await read_page()
 
     async def _act(self, unit: _Unit[Any]) -> None:
         try:
@@ -136,13 +143,18 @@ class Committer:
             self.wake()
 
     def _release(self, batch: Batch) -> None:
+        if batch.answers and not self._trusted():
+            raise Fenced("the lease passed before the answers could be released")
         for token, answer in batch.answers:
             assert isinstance(token, asyncio.Future)
+            if isinstance(answer, Granted):
+                if token.done():
+                    self._owner.return_grant(answer.grant_id, self._clock.now_us())
+                    self.wake()
+                else:
+                    self._owner.fleet.delivered(answer.grant_id, self._clock.now_us())
             if not token.done():
                 token.set_result(answer)
-            elif isinstance(answer, Granted):
-                self._owner.return_grant(answer.grant_id, self._clock.now_us())
-                self.wake()
 
 
 def _fail(future: asyncio.Future[Any], error: BaseException) -> None:

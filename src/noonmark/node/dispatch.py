@@ -6,7 +6,7 @@ import msgspec
 
 from noonmark.clock import SECOND_US
 from noonmark.errors import Unavailable, UnknownWorker
-from noonmark.model.ids import WorkerId
+from noonmark.model.ids import RunKey, WorkerId
 from noonmark.model.reason import Outcome
 from noonmark.node.life import Life
 from noonmark.shard.answers import Granted, Reported
@@ -14,6 +14,7 @@ from noonmark.shard.live import LEFT_IN_ROW
 from noonmark.store.pages import load_inputs
 from noonmark.store.statement import statement
 from noonmark.wire.worker import (
+    MAX_AGE_S,
     Claim,
     ClaimAnswer,
     Heartbeat,
@@ -97,9 +98,13 @@ def _terms(life: Life, policy_id: int) -> Terms:
 
 
 async def heartbeat(life: Life, message: Heartbeat) -> HeartbeatAnswer:
-    _known(life, message.worker)
     now_us = life.clock.now_us()
-    cancel, lost = life.owner.heartbeat(WorkerId(message.worker), message.grants, now_us)
+    life.owner.fleet.heard(WorkerId(message.worker), now_us)
+    _known(life, message.worker)
+    cancel: list[RunKey] = []
+    lost: list[int] = []
+    if now_us - (message.sent_us or now_us) < MAX_AGE_S * SECOND_US:
+        cancel, lost = life.owner.heartbeat(WorkerId(message.worker), message.grants, now_us)
     life.committer.wake()
     return HeartbeatAnswer(cancel=list(cancel), lost=lost, nodes=sorted(life.ownership.nodes.values()), now_us=now_us)
 

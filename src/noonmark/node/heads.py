@@ -22,6 +22,8 @@ class Heads:
         self._know = know
         self._by_id: OrderedDict[JobId, JobHead] = OrderedDict()
         self._by_name: dict[tuple[int, str], JobId] = {}
+        self.changes = 0
+        """Goes up with every change of a job: who waited for heads meanwhile must ask again."""
 
     def get(self, job_id: JobId) -> JobHead | None:
         return self._by_id.get(job_id)
@@ -31,23 +33,31 @@ class Heads:
         return None if job_id is None else self._by_id.get(job_id)
 
     def evict(self, job_id: JobId) -> None:
+        """The job changes."""
+        self.changes += 1
+        self._drop(job_id)
+
+    def _drop(self, job_id: JobId) -> None:
         head = self._by_id.pop(job_id, None)
         if head is not None:
             self._by_name.pop((head.tenant_id, head.name), None)
 
     async def load(
         self, tenant_id: int, job_ids: Collection[JobId], names: Collection[tuple[int, str]]
-    ) -> list[JobHead]:
-        """Reads heads in the committer's order and keeps them; those that do not exist are absent."""
+    ) -> tuple[list[JobHead], int]:
+        """Reads heads in the committer's order and keeps them; those that do not exist are absent.
 
-        async def read(connection: Connection) -> list[JobHead]:
+        They hold as long as `changes` is what it was when they were read.
+        """
+
+        async def read(connection: Connection) -> tuple[list[JobHead], int]:
             found = await load_heads(connection, list(job_ids)) if job_ids else []
             if names:
                 found += await load_heads_by_name(connection, tenant_id, list(names))
             await self._know(connection, {head.policy_id for head in found})
             for head in found:
                 self._keep(head)
-            return found
+            return found, self.changes
 
         return await self._committer.perform(read)
 
@@ -57,4 +67,4 @@ class Heads:
         self._by_id[head.job_id] = head
         self._by_name[head.tenant_id, head.name] = head.job_id
         while len(self._by_id) > _MOST:
-            self.evict(next(iter(self._by_id)))
+            self._drop(next(iter(self._by_id)))

@@ -42,11 +42,12 @@ async def drain(life: Life) -> int:
                 head = heads.get(row.job_id)
                 if head is None:
                     continue
-                due_us = max(now_us, row.due_us or now_us)
+                nominal_us = life.owner.next_nominal_us(now_us)
+                due_us = max(nominal_us, row.due_us or nominal_us)
                 runs.append(
                     RunRow(
                         head.job_id,
-                        life.owner.next_nominal_us(now_us),
+                        nominal_us,
                         due_us,
                         head.tenant_id,
                         head.version,

@@ -9,13 +9,14 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from noonmark.errors import DuplicateName, NoonmarkError, NotFound, VersionConflict
+from noonmark.errors import DuplicateName, JobPaused, NoonmarkError, NotFound, VersionConflict
 from noonmark.model.ids import JobId, shard_for, shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
 from noonmark.node.life import Life
 from noonmark.node.plan import Plan, first_runs, make_plans, patched
 from noonmark.node.run_commands import admit, record_end
+from noonmark.schedule import Now
 from noonmark.store import jobs as store
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
@@ -67,16 +68,18 @@ async def update_job(life: Life, tenant_id: int, job_id: JobId, patch: JobPatch,
     spec = patched(before, patch)
     [plan] = await make_plans(life.pool, [spec], head.created_us)
 
-    async def action(connection: Connection) -> None:
+    async def action(connection: Connection, granted: list[int]) -> None:
         current = await _current(life, connection, tenant_id, job_id, expected_version)
         if current.version != head.version:
             raise VersionConflict(f"the job is at version {current.version} now", field="version", fix="try again")
+        if not current.active and isinstance(spec.schedule, Now) and spec.schedule != before.schedule:
+            raise JobPaused("a paused job cannot be told to run now", field="schedule", fix="resume it first")
         now_us = life.clock.now_us()
         changed = plan.head(tenant_id, job_id, current.version + 1, current.created_us, active=current.active)
         anew = spec.schedule != before.schedule
         rows = _planned(life, plan, changed, now_us, anew=anew) if current.active else []
         async with fenced(connection, life.node_id):
-            await store.delete_planned_runs(connection, changed, now_us, life.owner.granted_of(job_id))
+            await store.delete_planned_runs(connection, changed, now_us, granted)
             await store.update_job(connection, changed, plan.text, now_us)
             await insert_runs(connection, await store.without_ended(connection, rows))
         await _readmit(life, connection, changed)
@@ -85,10 +88,9 @@ async def update_job(life: Life, tenant_id: int, job_id: JobId, patch: JobPatch,
 
 
 async def pause_job(life: Life, tenant_id: int, job_id: JobId) -> None:
-    async def action(connection: Connection) -> None:
+    async def action(connection: Connection, granted: list[int]) -> None:
         head = await _current(life, connection, tenant_id, job_id, None)
         now_us = life.clock.now_us()
-        granted = life.owner.granted_of(job_id)
         async with fenced(connection, life.node_id):
             await store.delete_planned_runs(connection, head, now_us, granted)
             await store.park_runs(connection, head, granted)
@@ -106,7 +108,7 @@ async def resume_job(life: Life, tenant_id: int, job_id: JobId) -> None:
     head = await _head(life, tenant_id, job_id)
     [plan] = await make_plans(life.pool, [await _spec(life, head)], head.created_us)
 
-    async def action(connection: Connection) -> None:
+    async def action(connection: Connection, granted: list[int]) -> None:
         current = await _current(life, connection, tenant_id, job_id, head.version)
         if current.active:
             return
@@ -130,11 +132,11 @@ async def delete_job(life: Life, tenant_id: int, job_id: JobId, expected_version
         for nominal_us in life.owner.granted_of(job_id):
             life.owner.cancel((job_id, nominal_us), life.clock.now_us())
 
-    async def action(connection: Connection) -> None:
+    async def action(connection: Connection, granted: list[int]) -> None:
         head = await _current(life, connection, tenant_id, job_id, expected_version)
         now_us = life.clock.now_us()
         async with fenced(connection, life.node_id):
-            rows = await store.delete_waiting_runs(connection, head, life.owner.granted_of(job_id))
+            rows = await store.delete_waiting_runs(connection, head, granted)
             await record_end(connection, rows, Outcome.WITHDRAWN, Reason.JOB_DELETED, now_us)
             await store.delete_job(connection, head, now_us)
         life.owner.paused.discard(job_id)
@@ -145,20 +147,25 @@ async def delete_job(life: Life, tenant_id: int, job_id: JobId, expected_version
 async def _change(
     life: Life,
     job_id: JobId,
-    action: Callable[[Connection], Awaitable[None]],
+    action: Callable[[Connection, list[int]], Awaitable[None]],
     also: Callable[[], None] = lambda: None,
 ) -> None:
-    """A turn of the committer with the job's waiting runs out of memory; a refused change reads them back."""
+    """A turn of the committer with the job's waiting runs out of memory; a refused change reads them back.
+
+    `action` is told the nominal times of the runs that workers had when the turn began: it leaves those rows alone.
+    """
+    granted: list[int] = []
 
     def prepare() -> None:
         life.check(shard_of(job_id))
         life.heads.evict(job_id)
         life.owner.withdraw(job_id)
+        granted.extend(life.owner.granted_of(job_id))
         also()
 
     async def guarded(connection: Connection) -> None:
         try:
-            await action(connection)
+            await action(connection, granted)
         except NoonmarkError:
             life.owner.backlog.start_scan(shard_of(job_id))
             raise
@@ -170,7 +177,7 @@ async def _head(life: Life, tenant_id: int, job_id: JobId) -> JobHead:
     life.check(shard_of(job_id))
     found = life.heads.get(job_id)
     if found is None:
-        heads = await life.heads.load(tenant_id, [job_id], [])
+        heads, _ = await life.heads.load(tenant_id, [job_id], [])
         found = heads[0] if heads else None
     if found is None or found.tenant_id != tenant_id:
         raise NotFound("there is no such job", field="job")

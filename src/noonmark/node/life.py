@@ -7,7 +7,7 @@ node begins its next life. Nothing is ever repaired in place.
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from random import Random
 from typing import Any
 
@@ -54,7 +54,7 @@ class Life:
             limits=config.limits,
             random=Random(node_id).random,
         )
-        self.committer = Committer(connection, node_id, self.owner, clock)
+        self.committer = Committer(connection, node_id, self.owner, clock, lambda: monotonic_s() < self.trusted_until_s)
         self.timetable = Timetable(grace_us=round(config.grace_s * SECOND_US))
         self.heads = Heads(self.committer, self.know_policies)
         self.terms: dict[int, int] = {}
@@ -62,17 +62,23 @@ class Life:
         self.trusted_until_s = monotonic_s() + config.lease_s
         self.settled = asyncio.Event()
         """Set when the node owns its share."""
+        self.tick_wanted = asyncio.Event()
+        """Set when shards were taken: they lag, and what is asked of them sleeps until they are ticked."""
         self.fired = 0
         self.ownership_changes = 0
         self._waiting: set[asyncio.Future[Any]] = set()
 
     @classmethod
     async def begin(cls, config: NodeConfig, clock: MonotonicClock, pool: Pool, address: str, version: str) -> "Life":
-        connection = await connect(config.database_url, OWNER_SETTINGS)
-        lease = await connect(config.database_url, {"application_name": "noonmark lease"})
-        node_id = await register_node(lease, address, version, config.lease_s)
-        await name_session(connection, node_id)
-        return cls(config, clock, pool, node_id, connection, lease)
+        async with AsyncExitStack() as unwind:
+            connection = await connect(config.database_url, OWNER_SETTINGS)
+            unwind.callback(connection.terminate)
+            lease = await connect(config.database_url, {"application_name": "noonmark lease"})
+            unwind.callback(lease.terminate)
+            node_id = await register_node(lease, address, version, config.lease_s)
+            await name_session(connection, node_id)
+            unwind.pop_all()
+            return cls(config, clock, pool, node_id, connection, lease)
 
     async def run(self, *loops: Callable[["Life"], Coroutine[Any, Any, None]]) -> None:
         """Until cancelled or until something fails; the failure is raised after all callers have been told."""

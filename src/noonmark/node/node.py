@@ -101,7 +101,7 @@ class Node:
         life = await Life.begin(self.config, self.clock, self.pool, self.address, self.version)
         self.metrics.lives += 1
         life.committer.on_commit = self._note_commit
-        life.committer.idle_work = lambda: next_page(life)
+        life.committer.next_page = lambda: next_page(life)
         self._life = life
         await renew(life)
         log.info("life began", node_id=life.node_id, address=self.address)

@@ -109,6 +109,7 @@ async def take(life: Life, most: int) -> None:
 
     taken = await life.committer.perform(action)
     if taken:
+        life.tick_wanted.set()
         life.ownership_changes += len(taken)
         log.info("took shards", shards=len(taken), owned=len(life.terms), node_id=life.node_id)
 

@@ -102,8 +102,8 @@ def first_runs(
     if at_us is None or not (anew or at_us > now_us):
         return []
     nominal_us = owner.next_nominal_us(now_us) if isinstance(plan.spec.schedule, Now) else at_us
-    row = run_row(head, nominal_us, at_us, Reason.SCHEDULED, head.input)
-    return [row._replace(sleeps=at_us > watermark_us)]
+    row = run_row(head, nominal_us, nominal_us, Reason.SCHEDULED, head.input)
+    return [row._replace(sleeps=nominal_us > watermark_us)]
 
 
 def run_row(

@@ -31,7 +31,9 @@ async def submit(life: Life, tenant_id: int, submissions: list[Submission], shar
         due_us = now_us if submission.at is None else max(now_us, from_datetime(submission.at))
         given = head.input if submission.input is msgspec.UNSET else input_text(submission.input)
         nominal_us = life.owner.next_nominal_us(now_us)
-        life.owner.create(run_row(head, nominal_us, due_us, Reason.TRIGGERED, given, submission.priority), now_us)
+        life.owner.create(
+            run_row(head, nominal_us, max(due_us, nominal_us), Reason.TRIGGERED, given, submission.priority), now_us
+        )
         keys.append((head.job_id, nominal_us))
     token = life.token()
     life.owner.outbox.answers.append((token, None))
@@ -43,12 +45,20 @@ async def submit(life: Life, tenant_id: int, submissions: list[Submission], shar
 async def cancel_run(life: Life, tenant_id: int, key: RunKey) -> None:
     """A waiting run ends now; a running one is asked to stop, and that survives a change of owner."""
 
-    async def action(connection: Connection) -> None:
+    in_memory = False
+
+    def prepare() -> None:
+        nonlocal in_memory
+        life.check(shard_of(key[0]))
         live = life.owner.live.get(key)
         if live is not None:
             if live.tenant_id != tenant_id:
                 raise NotFound(f"there is no run {run_text(key)}", field="run_id")
+            in_memory = True
             life.owner.cancel(key, life.clock.now_us())
+
+    async def action(connection: Connection) -> None:
+        if in_memory:
             return
         async with fenced(connection, life.node_id):
             row = await store.delete_waiting_run(connection, tenant_id, *key)
@@ -56,14 +66,16 @@ async def cancel_run(life: Life, tenant_id: int, key: RunKey) -> None:
                 raise Conflict(f"the run {run_text(key)} has ended or never was", field="run_id")
             await record_end(connection, [row], Outcome.CANCELLED, Reason.CANCELLED, life.clock.now_us())
 
-    await life.committer.perform(action, lambda: life.check(shard_of(key[0])))
-    await life.committer.flush()
+    await life.committer.perform(action, prepare)
+    if in_memory:
+        await life.committer.flush()
 
 
 async def redrive(life: Life, tenant_id: int, keys: list[RunKey]) -> int:
     async def action(connection: Connection) -> int:
         async with fenced(connection, life.node_id):
-            rows = await store.redrive_dead(connection, tenant_id, keys, life.clock.now_us())
+            due_us = min(life.clock.now_us(), *(life.owner.watermarks[shard_of(job_id)] for job_id, _ in keys))
+            rows = await store.redrive_dead(connection, tenant_id, keys, due_us)
             heads = await store.load_heads(connection, list({row.job_id for row in rows}))
             paused = await park_paused(life, connection, heads)
         await admit(life, connection, [row for row in rows if row.job_id not in paused])
@@ -88,8 +100,9 @@ async def admit(life: Life, connection: Connection, rows: list[RunRow]) -> None:
     """Rows that were just committed enter memory, except those that sleep."""
     await life.know_policies(connection, {row.policy_id for row in rows})
     now_us = life.clock.now_us()
+    forgotten = life.owner.outbox.forgotten()
     for row in rows:
-        if not row.sleeps:
+        if not row.sleeps and row.key not in forgotten:
             life.owner.admit(row, now_us)
 
 
@@ -121,7 +134,10 @@ async def _resolve(life: Life, tenant_id: int, submissions: list[Submission], sh
         names = [(shard_for(tenant_id, ref, shard_count), ref) for ref in missing if not ref.startswith("job_")]
         for shard in {shard_of(job_id) for job_id in job_ids} | {shard for shard, _ in names}:
             life.check(shard)
-        for head in await life.heads.load(tenant_id, job_ids, names):
+        heads, read_at = await life.heads.load(tenant_id, job_ids, names)
+        if life.heads.changes != read_at:
+            return await _resolve(life, tenant_id, submissions, shard_count)
+        for head in heads:
             found[head.name] = head
             found[job_text(head.job_id)] = head
     for ref in refs:

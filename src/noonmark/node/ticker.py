@@ -7,6 +7,7 @@ starts from its own watermark, and what it missed is caught up as each job's mis
 import asyncio
 from collections import defaultdict
 from collections.abc import Collection
+from contextlib import suppress
 
 from noonmark.clock import SECOND_US, monotonic_s
 from noonmark.errors import NotOwner
@@ -20,8 +21,11 @@ from noonmark.store.tick import tick
 async def keep_ticking(life: Life) -> None:
     while True:
         started_s = monotonic_s()
+        life.tick_wanted.clear()
         await tick_all(life)
-        await asyncio.sleep(max(0.0, life.config.tick_s - (monotonic_s() - started_s)))
+        rest_s = max(0.0, life.config.tick_s - (monotonic_s() - started_s))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(life.tick_wanted.wait(), rest_s)
 
 
 async def tick_all(life: Life) -> None:

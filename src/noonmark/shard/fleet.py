@@ -8,6 +8,7 @@ Invariants
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
+from noonmark.clock import NEVER_US
 from noonmark.model.ids import WorkerId, grant_id_of
 from noonmark.model.run import GrantRow
 from noonmark.shard.live import Grant, Kind, Live, State
@@ -55,9 +56,20 @@ class Fleet:
 
     def new_grant(self, worker: WorkerState, now_us: int) -> Grant:
         self._counter += 1
-        grant = Grant(grant_id_of(self._node_id, self._counter), worker.worker_id, now_us, now_us)
+        grant = Grant(grant_id_of(self._node_id, self._counter), worker.worker_id, now_us, NEVER_US)
         self.grants[grant.grant_id] = worker.grants[grant.grant_id] = grant
         return grant
+
+    def delivered(self, grant_id: int, now_us: int) -> None:
+        """The answer leaves now: from here on its worker should name the grant."""
+        grant = self.grants.get(grant_id)
+        if grant is not None:
+            grant.known_us = now_us
+
+    def heard(self, worker_id: WorkerId, now_us: int) -> None:
+        worker = self.workers.get(worker_id)
+        if worker is not None:
+            worker.seen_us = now_us
 
     def take_over(self, row: GrantRow, now_us: int) -> Grant:
         """A grant that an earlier owner made; several shards may each bring their part of it."""

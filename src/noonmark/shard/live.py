@@ -36,7 +36,7 @@ class Grant:
         self.worker_id = worker_id
         self.granted_us = granted_us
         self.known_us = known_us
-        """Since when this owner has known it: after a takeover, patience begins anew."""
+        """Since when its worker should know it: since the answer left, or since a takeover. Patience begins then."""
         self.runs: list[Live] = []
         self.remaining: dict[int, int] = {}
 

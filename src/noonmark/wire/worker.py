@@ -9,6 +9,8 @@
    `refused` names the positions of those that were not, `elsewhere` of those that another node decides. Reporting
    again is harmless.
 
+A worker drops an answer to a claim that is more than `MAX_AGE_S` old when it arrives (`now_us`); its runs are granted
+again.
 A node that does not know the worker id answers 410; the worker registers again with the same id.
 Times are microseconds since the Unix epoch by the database's clock; every answer carries `now_us`.
 """
@@ -16,6 +18,8 @@ Times are microseconds since the Unix epoch by the database's clock; every answe
 import msgspec
 
 from noonmark.model.reason import Outcome
+
+MAX_AGE_S = 1.0
 
 
 class Register(msgspec.Struct, frozen=True):
@@ -70,6 +74,8 @@ class ClaimAnswer(msgspec.Struct, frozen=True):
 class Heartbeat(msgspec.Struct, frozen=True):
     worker: int
     grants: list[int]
+    sent_us: int = 0
+    """When it was sent: one that was long on its way is a sign of life, but says nothing of newer grants."""
 
 
 class HeartbeatAnswer(msgspec.Struct, frozen=True):

@@ -4,8 +4,9 @@ import asyncio
 
 import structlog
 
+from noonmark.clock import SECOND_US
 from noonmark.errors import Unauthorized
-from noonmark.wire.worker import Claim
+from noonmark.wire.worker import MAX_AGE_S, Claim
 from noonmark.worker.execute import TICK_S
 from noonmark.worker.fleet import Fleet
 from noonmark.worker.nodes import Backoff, Node, NodeError, UnknownWorker
@@ -63,6 +64,9 @@ async def _claim(fleet: Fleet, node: Node, max_runs: int, wait_s: float) -> None
         node.busy.set()
     else:
         node.busy.clear()
+    if fleet.clock.known and fleet.clock.now_us() - answer.now_us > MAX_AGE_S * SECOND_US:
+        _log.warning("old_answer_dropped", node=node.address, runs=len(answer.runs))
+        return
     if answer.runs:
         counters.claimed += len(answer.runs)
         fleet.reports.hold(answer.grant, node, len(answer.runs))

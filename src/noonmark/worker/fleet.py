@@ -47,7 +47,7 @@ class Fleet:
         self._seeds = seeds
         self._register = register
         self._session = session
-        self._clock = clock
+        self.clock = clock
         self._claims = claims
         self._upkeep = upkeep
         self._claiming: dict[str, list[asyncio.Task[None]]] | None = {}
@@ -72,7 +72,7 @@ class Fleet:
         backoff = Backoff()
         while True:
             for address in self._seeds:
-                node = Node(address, self._session, self._clock)
+                node = Node(address, self._session, self.clock)
                 try:
                     await self.register_with(node)
                 except (Unreachable, UnknownWorker) as error:
@@ -102,7 +102,7 @@ class Fleet:
             return
         self._listed = {address.rstrip("/") for address in addresses}
         for address in sorted(self._listed - self.nodes.keys()):
-            node = self.nodes[address] = Node(address, self._session, self._clock)
+            node = self.nodes[address] = Node(address, self._session, self.clock)
             self._keeping[address] = [asyncio.create_task(_keep_going(loop)) for loop in self._upkeep(self, node)]
             if self._claiming is not None:
                 self._claiming[address] = [asyncio.create_task(_keep_going(loop)) for loop in self._claims(self, node)]

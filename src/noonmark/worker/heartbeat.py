@@ -40,7 +40,8 @@ async def heartbeat_loop(fleet: Fleet, node: Node) -> None:
 async def beat(fleet: Fleet, node: Node) -> None:
     fleet.counters.heartbeats += 1
     timeout_s = min(CALL_TIMEOUT_S, max(1.0, fleet.heartbeat_s))
-    answer = await node.heartbeat(Heartbeat(fleet.worker_id, fleet.reports.held()), timeout_s)
+    sent_us = fleet.clock.now_us() if fleet.clock.known else 0
+    answer = await node.heartbeat(Heartbeat(fleet.worker_id, fleet.reports.held(), sent_us), timeout_s)
     fleet.learn(answer.nodes)
     if answer.cancel:
         fleet.executor.cancel({(job_id, nominal_us) for job_id, nominal_us in answer.cancel})
