@@ -10,6 +10,7 @@ from noonmark.api.ports import NodePort
 from noonmark.clock import Clock, SettableClock, from_datetime
 from noonmark.errors import DuplicateName, JobPaused, NotFound, NotOwner, UnknownWorker, VersionConflict
 from noonmark.model.ids import JobId, RunKey, TenantId, WorkerId, parse_job, shard_for, shard_of
+from noonmark.model.job import is_name
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, RunRow
@@ -54,7 +55,7 @@ class PlainNode:
         return self.owners[shard]
 
     def owns(self, shard: int) -> bool:
-        return self.owners[shard] == self.address
+        return shard < len(self.owners) and self.owners[shard] == self.address
 
     def node_addresses(self) -> list[str]:
         return sorted({address for address in self.owners if address})
@@ -201,6 +202,8 @@ class PlainNode:
     async def _head_of(self, connection: Connection, tenant_id: int, ref: str) -> store.JobHead:
         if ref.startswith("job_"):
             return await self._head(connection, tenant_id, parse_job(ref))
+        if not is_name(ref):
+            raise NotFound("there is no such job", field="job")
         shard = shard_for(tenant_id, ref, self.shard_count)
         heads = await store.load_heads_by_name(connection, tenant_id, [(shard, ref)])
         if not heads:

@@ -29,8 +29,12 @@ class Misfire(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
         return {"skip": 0, "once": 1, "all": self.limit}[self.policy]
 
 
+def is_name(text: str) -> bool:
+    return _NAME.fullmatch(text) is not None
+
+
 def check_name(field: str, name: str) -> None:
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise InvalidInput(
             field,
             f"{name[:80]!r} is not a name",

@@ -55,7 +55,7 @@ async def create_jobs(life: Life, tenant_id: int, specs: list[JobSpec], shard_co
                     field="name",
                     fix="choose another name, or update that job",
                 )
-            await insert_runs(connection, rows)
+            await _fire(life, connection, rows)
         await admit(life, connection, rows)
         return job_ids
 
@@ -81,7 +81,7 @@ async def update_job(life: Life, tenant_id: int, job_id: JobId, patch: JobPatch,
         async with fenced(connection, life.node_id):
             await store.delete_planned_runs(connection, changed, now_us, granted)
             await store.update_job(connection, changed, plan.text, now_us)
-            await insert_runs(connection, await store.without_ended(connection, rows))
+            await _fire(life, connection, await store.without_ended(connection, rows))
         await _readmit(life, connection, changed)
 
     await _change(life, job_id, action)
@@ -119,7 +119,7 @@ async def resume_job(life: Life, tenant_id: int, job_id: JobId) -> None:
         async with fenced(connection, life.node_id):
             await store.set_job_active(connection, resumed, now_us)
             await store.unpark_runs(connection, resumed, life.owner.watermarks[resumed.shard])
-            await insert_runs(connection, await store.without_ended(connection, rows))
+            await _fire(life, connection, await store.without_ended(connection, rows))
         await _readmit(life, connection, resumed)
 
     await _change(life, job_id, action)
@@ -211,6 +211,11 @@ def _planned(life: Life, plan: Plan, head: JobHead, now_us: int, *, anew: bool) 
         return first_runs(life.owner, plan, head, None, now_us, anew=anew)
     life.timetable.add(head.shard, plan.schedule_id, plan.schedule_text)
     return first_runs(life.owner, plan, head, life.timetable.recurrence(plan.schedule_id), now_us, anew=anew)
+
+
+async def _fire(life: Life, connection: Connection, rows: list[RunRow]) -> None:
+    await insert_runs(connection, rows)
+    life.fired += sum(not row.sleeps for row in rows)
 
 
 async def _readmit(life: Life, connection: Connection, head: JobHead) -> None:

@@ -7,6 +7,7 @@ import msgspec
 from noonmark.clock import from_datetime
 from noonmark.errors import Conflict, JobPaused, NotFound
 from noonmark.model.ids import JobId, RunKey, job_text, parse_job, run_text, shard_for, shard_of
+from noonmark.model.job import is_name
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, RunRow
 from noonmark.node.life import Life
@@ -97,12 +98,12 @@ async def park_paused(life: Life, connection: Connection, heads: Iterable[JobHea
 
 
 async def admit(life: Life, connection: Connection, rows: list[RunRow]) -> None:
-    """Rows that were just committed enter memory, except those that sleep."""
+    """Rows that were just committed enter memory, except those whose time is beyond the watermark."""
     await life.know_policies(connection, {row.policy_id for row in rows})
     now_us = life.clock.now_us()
     forgotten = life.owner.outbox.forgotten()
     for row in rows:
-        if not row.sleeps and row.key not in forgotten:
+        if row.due_us <= life.owner.watermarks[row.shard] and row.key not in forgotten:
             life.owner.admit(row, now_us)
 
 
@@ -131,7 +132,7 @@ async def _resolve(life: Life, tenant_id: int, submissions: list[Submission], sh
     missing = [ref for ref in refs if known(ref) is None]
     if missing:
         job_ids: list[JobId] = [parse_job(ref) for ref in missing if ref.startswith("job_")]
-        names = [(shard_for(tenant_id, ref, shard_count), ref) for ref in missing if not ref.startswith("job_")]
+        names = [(shard_for(tenant_id, ref, shard_count), ref) for ref in missing if is_name(ref)]
         for shard in {shard_of(job_id) for job_id in job_ids} | {shard for shard, _ in names}:
             life.check(shard)
         heads, read_at = await life.heads.load(tenant_id, job_ids, names)
