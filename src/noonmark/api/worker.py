@@ -129,21 +129,20 @@ def _too_large() -> TooLarge:
 
 
 async def _unless_disconnected(call: Awaitable[Any], receive: Receive) -> Any:
-    """Both tasks have ended when this returns or raises, whoever was first and whoever cancels us."""
-    work = asyncio.ensure_future(call)
-    gone = asyncio.ensure_future(_disconnect(receive))
+    """Waits in this task, so that an answer leaves without a detour; the watcher cancels it."""
+    waiting = asyncio.current_task()
+    assert waiting is not None
+    gone = asyncio.create_task(_disconnect(receive))
+    gone.add_done_callback(lambda watcher: None if watcher.cancelled() else waiting.cancel())
     try:
-        await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
-            raise _Disconnected
-        return work.result()
+        return await call
+    except asyncio.CancelledError:
+        if gone.done() and not gone.cancelled():
+            waiting.uncancel()
+            raise _Disconnected from None
+        raise
     finally:
         gone.cancel()
-        if not work.done():
-            work.cancel()
-            await asyncio.wait((work,))
-        if not work.cancelled():
-            work.exception()  # seen: nobody is left to be told
 
 
 async def _disconnect(receive: Receive) -> None:

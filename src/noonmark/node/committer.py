@@ -145,7 +145,8 @@ class Committer:
     def _release(self, batch: Batch) -> None:
         if batch.answers and not self._trusted():
             raise Fenced("the lease passed before the answers could be released")
-        for token, answer in batch.answers:
+        # Grants first: a run is waiting for its start, whoever submitted it only for the news.
+        for token, answer in sorted(batch.answers, key=lambda item: not isinstance(item[1], Granted)):
             assert isinstance(token, asyncio.Future)
             if isinstance(answer, Granted):
                 if token.done():

@@ -6,7 +6,7 @@ import msgspec
 
 from noonmark.clock import SECOND_US
 from noonmark.errors import Unavailable, UnknownWorker
-from noonmark.model.ids import RunKey, WorkerId
+from noonmark.model.ids import GrantId, RunKey, WorkerId
 from noonmark.model.reason import Outcome
 from noonmark.node.life import Life
 from noonmark.shard.answers import Granted, Reported
@@ -29,6 +29,8 @@ from noonmark.wire.worker import (
 )
 
 _MOST_WAIT_S = 60.0
+_LEAST_WAIT_S = 0.05
+"""A claim that would not wait still waits for the next commit."""
 _MOST_ERROR = 16_384
 _MOST_RESULT = 65_536
 
@@ -54,16 +56,18 @@ async def claim(life: Life, message: Claim) -> ClaimAnswer:
     token = life.token()
     life.owner.claim(token, WorkerId(message.worker), message.max, life.clock.now_us())
     life.committer.wake()
+
+    def give_up() -> None:
+        if life.owner.withdraw_claim(token):
+            token.set_result(Granted(GrantId(0), []))
+
+    wait_s = max(_LEAST_WAIT_S, min(message.wait_s, _MOST_WAIT_S))
+    patience = asyncio.get_running_loop().call_later(wait_s, give_up)
     try:
-        await asyncio.wait((token,), timeout=max(0.0, min(message.wait_s, _MOST_WAIT_S)))
-        if not token.done() and life.owner.withdraw_claim(token):
-            token.cancel()
-            return ClaimAnswer(grant=0, runs=[], terms={}, now_us=life.clock.now_us())
         granted: Granted = await token
-    except asyncio.CancelledError:
+    finally:
+        patience.cancel()
         life.owner.withdraw_claim(token)
-        token.cancel()
-        raise
     return await _answer(life, granted)
 
 

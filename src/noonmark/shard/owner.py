@@ -19,7 +19,6 @@ Invariants
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import heappop, heappush
 
 from noonmark.clock import SECOND_US
 from noonmark.model.ids import GrantId, JobId, PolicyId, RunKey, TenantId, WorkerId, shard_of
@@ -29,6 +28,7 @@ from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 from noonmark.shard.answers import Granted, Reported, ReportedAttempt
 from noonmark.shard.backlog import Backlog, Page
 from noonmark.shard.fleet import Fleet, WaitingClaim
+from noonmark.shard.held import Held
 from noonmark.shard.limits import LATENESS_BOUNDS_S, Counts, Limits
 from noonmark.shard.live import LEFT_IN_ROW, Grant, Kind, Live, State
 from noonmark.shard.outbox import Batch, Rewait
@@ -63,7 +63,7 @@ class Owner:
         self._policies = policies
         self._random = random
         self._ready = ReadyQueue(weights)
-        self._held: list[tuple[int, int, int, Live]] = []
+        self._held = Held()
         self._claims: OrderedDict[object, WaitingClaim] = OrderedDict()
         self._rules: tuple[Rule, ...] = (StartDeadline(),)
         self._last_nominal_us = 0
@@ -225,14 +225,12 @@ class Owner:
 
     def next_due_us(self) -> int | None:
         """When `advance` has something to release."""
-        return self._held[0][0] if self._held else None
+        return self._held.next_due_us()
 
     def advance(self, now_us: int) -> None:
         """Releases what is due and grants what is wanted."""
-        held = self._held
-        while held and held[0][0] <= now_us:
-            live = heappop(held)[3]
-            if live.state is State.HELD:
+        for live in self._held.release(now_us):
+            if live.state is State.HELD and live.due_us <= now_us:
                 self._ready.push(live)
         self._serve_claims(now_us)
 
@@ -272,7 +270,7 @@ class Owner:
             self._ready.push(live)
         else:
             live.state = State.HELD
-            heappush(self._held, (live.due_us, live.nominal_us, live.job_id, live))
+            self._held.push(live)
 
     def _forget(self, live: Live) -> None:
         if live.state is State.READY:

@@ -7,13 +7,16 @@ from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.shard.outbox import Batch
 from noonmark.store.connect import Connection
-from noonmark.store.fence import fenced
+from noonmark.store.fence import Fenced, fenced
 from noonmark.store.statement import statement
 
 _RUN_COLUMNS = (
     "shard", "nominal_at", "job_id", "due_at", "tenant_id", "version", "policy_id", "priority",
     "attempt", "failures", "reason", "input", "sleeps",
 )  # fmt: skip
+
+_FEW = 20
+"""COPY is the cheaper way for many rows, but takes one exchange more."""
 
 
 def columns(rows: Iterable[Sequence[Any]], width: int) -> list[Sequence[Any]]:
@@ -30,7 +33,10 @@ def _run_record(row: RunRow) -> tuple[Any, ...]:
 
 async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> None:
     async with fenced(connection, node_id):
-        if batch.created:
+        if 0 < len(batch.created) <= _FEW:
+            if await insert_runs(connection, batch.created) != len(batch.created):
+                raise Fenced("a run that was asked for has the key of another")
+        elif batch.created:
             await connection.copy_records_to_table(
                 "run", schema_name="noonmark", columns=_RUN_COLUMNS, records=map(_run_record, batch.created)
             )
@@ -44,7 +50,9 @@ async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> No
             await connection.execute(statement("bury_runs"), *columns(batch.dead, 8))
         if batch.ended:
             await connection.execute(statement("delete_runs"), *columns(batch.ended, 3))
-        if batch.grants:
+        if len(batch.grants) == 1:
+            await connection.execute(statement("insert_grant"), *batch.grants[0])
+        elif batch.grants:
             await connection.copy_records_to_table("grant", schema_name="noonmark", records=batch.grants)
         if batch.finished_grants:
             await connection.execute(statement("delete_grants"), *columns(batch.finished_grants, 2))
@@ -52,6 +60,7 @@ async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> No
             await connection.copy_records_to_table("attempt", schema_name="noonmark", records=batch.attempts)
 
 
-async def insert_runs(connection: Connection, rows: Iterable[RunRow]) -> None:
-    """Runs made together with a change of their job, inside its transaction."""
-    await connection.execute(statement("insert_runs"), *columns(map(_run_record, rows), 13))
+async def insert_runs(connection: Connection, rows: Iterable[RunRow]) -> int:
+    """Makes runs inside a transaction of the caller's; answers how many of them did not exist yet."""
+    status = await connection.execute(statement("insert_runs"), *columns(map(_run_record, rows), 13))
+    return int(status.removeprefix("INSERT 0 "))
