@@ -20,6 +20,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warmup", type=int, default=10, help="seconds of firing before those that count")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--concurrency", type=int, default=1_000)
+    parser.add_argument("--jitter-s", type=int, default=0, help="spread due times; 0: all of a second at one instant")
 
 
 async def run(options: argparse.Namespace) -> Sample:
@@ -27,8 +28,9 @@ async def run(options: argparse.Namespace) -> Sample:
     async with fresh_database() as database:
         load_s = -monotonic_s()
         policy_id = await intern_policy(database)
-        texts = [f"every:{period_s}|phase {phase}|j0" for phase in range(period_s)]
-        await load_jobs(database, options.schedules, await intern_schedules(database, texts), policy_id)
+        texts = [f"every:{period_s}|phase {phase}|j{options.jitter_s}" for phase in range(period_s)]
+        schedules = await intern_schedules(database, texts)
+        await load_jobs(database, options.schedules, schedules, policy_id, options.jitter_s * 1000)
         await database.settle()
         load_s += monotonic_s()
         print(f"   loaded {options.schedules:,} jobs in {load_s:.0f} s", flush=True)

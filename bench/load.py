@@ -33,21 +33,24 @@ async def intern_schedules(database: Database, texts: Sequence[str]) -> list[int
     return [row[0] for row in rows]
 
 
-async def load_jobs(database: Database, count: int, schedules: Sequence[int], policy_id: int) -> None:
+async def load_jobs(
+    database: Database, count: int, schedules: Sequence[int], policy_id: int, jitter_ms: int = 0
+) -> None:
     """Active jobs in turn on the schedules, at the shards of their names; missed occurrences are skipped."""
     async with _indexes_apart(database, "job"):
         await database.execute(
             f"""
-            INSERT INTO noonmark.job (shard, job_id, tenant_id, version, policy_id, schedule_id, priority, catch_up,
-                created_at, updated_at, planned_from, name)
+            INSERT INTO noonmark.job (shard, job_id, tenant_id, version, policy_id, schedule_id, jitter_ms, priority,
+                catch_up, created_at, updated_at, planned_from, name)
             SELECT {_SHARD}, n << 12 | {_SHARD}, {TENANT}, 1, $2::integer,
-                ($3::integer[])[n % cardinality($3::integer[]) + 1], 5, 0,
+                ($3::integer[])[n % cardinality($3::integer[]) + 1], n * 7919 % greatest($4::bigint, 1), 5, 0,
                 statement_timestamp(), statement_timestamp(), statement_timestamp(), name
             FROM (SELECT n, 'bench-' || n AS name FROM generate_series(1, $1::bigint) n) jobs
             """,
             count,
             policy_id,
             schedules or [None],
+            jitter_ms,
         )
     await database.value("SELECT setval('noonmark.job_sequence', $1::bigint)", count)
 

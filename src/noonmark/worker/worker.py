@@ -49,7 +49,7 @@ class Worker:
         queues: Sequence[str] | None = None,
         grace_s: float = 30.0,
         claim_max: int = 1000,
-        claims_per_node: int = 4,
+        claims_per_node: int = 2,
         spare_threads: int | None = None,
         stall_limit_s: float = 5.0,
     ) -> None:
