@@ -83,7 +83,8 @@ async def run(options: argparse.Namespace) -> Sample:
         "postgres_us_per_run": (after.cpu_s - before.cpu_s) / fired * 1e6,
     }
     settings = {"postgres": database.settings, "period_s": period_s, "load_s": round(load_s)} | {
-        name: getattr(options, name) for name in ("schedules", "due", "seconds", "warmup", "workers", "concurrency")
+        name: getattr(options, name)
+        for name in ("schedules", "due", "seconds", "warmup", "workers", "concurrency", "jitter_s")
     }
     return Sample(figures, settings)
 

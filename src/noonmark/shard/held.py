@@ -1,7 +1,7 @@
 """Runs that wait for their due time.
 
-Schedules stand on whole seconds, so many runs share one due time: they wait in one bucket and are released together. The
-heap holds each due time once.
+Schedules stand on whole seconds, so many runs share one due time: they wait in one bucket and are released together.
+The heap holds each due time once.
 """
 
 from heapq import heappop, heappush
