@@ -10,6 +10,12 @@ from contextvars import ContextVar
 
 import noonmark
 
+HOLD_BOOT = "NOONMARK_TEST_HOLD_BOOT"
+"""While this names a folder that exists, a child process that imports the tasks does not get any further."""
+
+while os.path.isdir(os.environ.get(HOLD_BOOT, "")):
+    time.sleep(0.01)
+
 app = noonmark.App("http://127.0.0.1:1")
 
 started = threading.Event()

@@ -41,7 +41,8 @@ async def test_what_is_left_after_the_grace_is_handed_back(peer, start):
         assert item.started_us is not None
 
 
-async def test_what_has_not_started_is_handed_back_at_once(peer, start):
+async def test_what_has_not_started_is_handed_back_at_once(peer, start, tmp_path, monkeypatch):
+    monkeypatch.setenv(tasks.HOLD_BOOT, str(tmp_path))
     worker = await start(peer, concurrency=2, grace_s=20.0)
     busy = [await peer.grant("until_released"), await peer.grant("waits_process")]
     await peer.until(lambda: worker.counters.claimed == 2)
