@@ -7,13 +7,14 @@ import sys
 import threading
 import time
 from contextvars import ContextVar
+from pathlib import Path
 
 import noonmark
 
 HOLD_BOOT = "NOONMARK_TEST_HOLD_BOOT"
 """While this names a folder that exists, a child process that imports the tasks does not get any further."""
 
-while os.path.isdir(os.environ.get(HOLD_BOOT, "")):
+while HOLD_BOOT in os.environ and Path(os.environ[HOLD_BOOT]).is_dir():
     time.sleep(0.01)
 
 app = noonmark.App("http://127.0.0.1:1")
