@@ -28,7 +28,7 @@ _MEMORY = "noonmark_backlog_runs"
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=int, default=300_000)
     parser.add_argument("--jobs", type=int, default=1_000)
-    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--concurrency", type=int, default=1_000)
     parser.add_argument("--cold", action="store_true", help="workers wait before the node starts")
     parser.add_argument("--profile", type=Path, metavar="DIR", help="let py-spy record node and worker (costs)")
