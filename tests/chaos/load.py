@@ -27,6 +27,7 @@ class Load:
     def __init__(self, fleet: Fleet) -> None:
         self.fleet = fleet
         self.acknowledged: list[str] = []
+        self.cancelled: set[str] = set()
         self.refused = 0
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -103,7 +104,9 @@ class Load:
         assert not lost, f"{len(lost)} of {len(self.acknowledged)} acknowledged runs never ended, first {lost[0]}"
         numbers = Counter((run_text((row[0], row[1])), row[2]) for row in rows)
         assert max(numbers.values()) == 1, f"an attempt number was used again: {numbers.most_common(3)}"
-        assert {row[3] for row in rows if row[4]} == {Outcome.SUCCEEDED}
+        ends = {run_text((row[0], row[1])): row[3] for row in rows if row[4]}
+        assert {outcome for run, outcome in ends.items() if run not in self.cancelled} == {Outcome.SUCCEEDED}
+        assert {ends[run] for run in self.cancelled} <= {Outcome.CANCELLED}
         self._compare_executions(rows)
         await self._check_ticks(rows)
 
