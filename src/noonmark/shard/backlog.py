@@ -88,10 +88,6 @@ class Backlog:
     def start_scan(self, shard: int) -> None:
         self._scans[shard] = START
 
-    @property
-    def scanning(self) -> bool:
-        return bool(self._scans)
-
     def drop_shard(self, shard: int) -> None:
         self._scans.pop(shard, None)
         for lane_key in list(self._spilled):

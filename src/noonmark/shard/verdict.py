@@ -42,12 +42,7 @@ class Verdict(NamedTuple):
     final: bool
     """The run is over."""
     failed: bool
-    """Counts against the job's attempts."""
-
-    @property
-    def fatal(self) -> bool:
-        """The run becomes a dead letter."""
-        return self.final and self.failed
+    """Counts against the job's attempts; with `final`, the run becomes a dead letter."""
 
 
 _SUCCEEDED = Verdict(Outcome.SUCCEEDED, Reason.SUCCEEDED, final=True, failed=False)

@@ -39,7 +39,7 @@ def test_verdicts(policy, failures, outcome, reason, verdict):
 def test_an_error_that_must_not_be_retried_is_fatal():
     verdict = judge(live(), POLICY, Ended(Out.FAILED, 9, error_type="ValueError Exception"), None)
     assert verdict == Verdict(Out.FAILED, R.NOT_RETRYABLE, True, True)
-    assert verdict.fatal
+    assert (verdict.final, verdict.failed) == (True, True)
 
 
 @pytest.mark.parametrize("outcome", [Out.FAILED, Out.TIMED_OUT, Out.LOST, Out.RELEASED, Out.CANCELLED])
