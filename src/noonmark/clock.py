@@ -74,6 +74,11 @@ def monotonic_s() -> float:
     return time.monotonic()
 
 
+def own_time_us() -> int:
+    """This machine's wall clock; for showing things where there is no database to ask, never for a decision."""
+    return time.time_ns() // 1000
+
+
 def to_datetime(instant_us: int) -> datetime:
     return _EPOCH + timedelta(microseconds=instant_us)
 

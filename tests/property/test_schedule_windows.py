@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noonmark.schedule import Slice, firings, next_needed_after, slices
-from noonmark.schedule.every import EveryRecurrence
+from noonmark.schedule.forms.every import EveryRecurrence
 
 recurrences = st.builds(
     EveryRecurrence,

@@ -3,5 +3,7 @@
 from noonmark.errors import InvalidInput
 
 
-class ScheduleError(InvalidInput):
+class ScheduleError(InvalidInput, ValueError):
+    """A ValueError too, as decoders add the place in the document to those."""
+
     code = "invalid_schedule"

@@ -8,7 +8,7 @@ only up to the end of the asked window, so a long gap may be caught up in severa
 
 import msgspec
 
-from noonmark.schedule.recurrence import Recurrence
+from noonmark.schedule.pattern import Recurrence
 
 MAX_ON_TIME = 100_000
 """More on-time occurrences than a day of seconds means a wrong window, which is refused rather than cut short."""

@@ -8,7 +8,7 @@ are disjoint and together cover each (nominal, offset) once, wherever time is cu
 import msgspec
 
 from noonmark.schedule.misfire import on_time_between
-from noonmark.schedule.recurrence import Recurrence
+from noonmark.schedule.pattern import Recurrence
 
 
 class Slice(msgspec.Struct, frozen=True):

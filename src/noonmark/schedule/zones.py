@@ -1,90 +1,107 @@
-"""Time zones by IANA name from the tzdata package, so that every node agrees, and the offsets of their clocks."""
+"""Time zones by IANA name, from a copy of the database that may be replaced while we run.
 
-from collections.abc import Callable
-from datetime import UTC, datetime
+A zone that somebody holds keeps its data; what is asked for after `refresh` has the new. Aliases stand for the place
+that they name: Asia/Calcutta for Asia/Kolkata.
+"""
+
 from difflib import get_close_matches
-from functools import cache
-from importlib.resources import files
-from zoneinfo import ZoneInfo
+from threading import Lock
 
 from noonmark.schedule.errors import ScheduleError
+from noonmark.schedule.stretches import Stretch, Zone, offset_s, stretch
+from noonmark.schedule.tzdatabase import TzDatabase, current_database
 
-# No zone has kept an offset for less than 6.9 days since 1970, nor is due to.
-_PROBE_S = 3 * 86_400
-_SAME_AS_UTC = frozenset({"Etc/UTC", "Etc/UCT", "UCT", "Zulu", "Etc/Zulu", "Universal", "Etc/Universal"})
+__all__ = [
+    "Stretch",
+    "Zone",
+    "canonical_zone",
+    "offset_s",
+    "refresh",
+    "stretch",
+    "tz_source",
+    "tz_version",
+    "zone",
+    "zone_names",
+]
+
+_SAME_AS_UTC = frozenset({"UTC", "Etc/UTC", "Etc/UCT", "UCT", "Zulu", "Etc/Zulu", "Universal", "Etc/Universal"})
 
 
-@cache
-def zone_names() -> frozenset[str]:
-    return frozenset((files("tzdata") / "zones").read_text("utf-8").split()) - {"Factory"}
+class _Loaded:
+    """One copy of the database with the zones that were asked for."""
+
+    def __init__(self, database: TzDatabase) -> None:
+        self.database = database
+        self.zones: dict[str, Zone] = {}
+
+
+_loaded: _Loaded | None = None
+_loading = Lock()
 
 
 def canonical_zone(name: str) -> str:
     """The name under which schedules of this zone are interned, or a ScheduleError."""
-    if name in zone_names():
-        return "UTC" if name in _SAME_AS_UTC else name
-    folded = {known.casefold(): known for known in sorted(zone_names())}
+    if name in _SAME_AS_UTC:
+        return "UTC"
+    database = _load().database
+    if name in database.zones:
+        return database.aliases.get(name, name)
+    folded = {known.casefold(): known for known in sorted(database.zones)}
     close = get_close_matches(name[:60].casefold(), folded, n=1)
     fix = f"did you mean {folded[close[0]]!r}?" if close else "use an IANA name such as 'Europe/Berlin' or 'UTC'"
     raise ScheduleError("schedule.tz", f"{name[:60]!r} is not a known time zone", fix)
 
 
-@cache
-def zone(name: str) -> ZoneInfo:
-    if name not in zone_names():
-        raise ValueError(f"unknown time zone {name!r}")
-    with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as file:
-        return ZoneInfo.from_file(file, key=name)
+def zone(name: str) -> Zone:
+    """A zone by its name or an alias; ValueError if there is none."""
+    loaded = _load()
+    found = loaded.zones.get(name)
+    if found is None:
+        file = loaded.database.zones.get(name)
+        if file is None:
+            raise ValueError(f"unknown time zone {name!r}")
+        found = loaded.zones.setdefault(name, Zone.read(name, file))
+    return found
 
 
-def offset_s(where: ZoneInfo, at_s: int) -> int:
-    """Seconds that the wall clock is ahead of UTC at an instant."""
-    return _offset_of(datetime.fromtimestamp(at_s, where))
+def zone_names() -> frozenset[str]:
+    return frozenset(_load().database.zones)
 
 
-def wall_to_instants(where: ZoneInfo, wall_s: int) -> tuple[int, int]:
-    """The instants of a wall-clock time, read with the offset before and after a change; equal outside of one.
+def tz_version() -> str:
+    """The version of the database in use, such as `2026f`."""
+    return _load().database.version
 
-    In an overlap the first is earlier. In a gap the second is earlier, and the change lies between them.
+
+def tz_source() -> str:
+    """The folder that the database in use was read from."""
+    return str(_load().database.folder)
+
+
+def refresh() -> bool:
+    """Looks for a newer or changed database; True if there was one, which is used from then on.
+
+    Reads the disk: about 3 ms if nothing has changed. If anything is wrong there, all stays as it is. Whoever holds a
+    recurrence by a wall clock has to build it anew.
     """
-    wall = datetime.fromtimestamp(wall_s, UTC).replace(tzinfo=where)
-    return wall_s - _offset_of(wall), wall_s - _offset_of(wall.replace(fold=1))
+    global _loaded
+    with _loading:
+        before = _loaded
+        database = current_database(None if before is None else before.database)
+        if before is None:
+            _loaded = _Loaded(database)
+            return False
+        if database.same_as(before.database):
+            before.database = database
+            return False
+        _loaded = _Loaded(database)
+        return True
 
 
-def next_change(where: ZoneInfo, from_s: int, to_s: int) -> int | None:
-    """The first instant in (from, to] whose offset differs from that at `from`."""
-    offset, low = offset_s(where, from_s), from_s
-    while low < to_s:
-        high = min(low + _PROBE_S, to_s)
-        if offset_s(where, high) != offset:
-            return _bisect(low, high, lambda at_s: offset_s(where, at_s) != offset)
-        low = high
-    return None
-
-
-def last_change(where: ZoneInfo, from_s: int, to_s: int) -> int | None:
-    """The last instant in (from, to] at which the offset became that at `to`."""
-    offset, high = offset_s(where, to_s), to_s
-    while high > from_s:
-        low = max(high - _PROBE_S, from_s)
-        if offset_s(where, low) != offset:
-            return _bisect(low, high, lambda at_s: offset_s(where, at_s) == offset)
-        high = low
-    return None
-
-
-def _bisect(low: int, high: int, changed: Callable[[int], bool]) -> int:
-    """The first changed instant, given that `low` is not and `high` is."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        if changed(middle):
-            high = middle
-        else:
-            low = middle
-    return high
-
-
-def _offset_of(wall: datetime) -> int:
-    offset = wall.utcoffset()
-    assert offset is not None
-    return offset.days * 86_400 + offset.seconds
+def _load() -> _Loaded:
+    global _loaded
+    if _loaded is None:
+        with _loading:
+            if _loaded is None:
+                _loaded = _Loaded(current_database(None))
+    return _loaded

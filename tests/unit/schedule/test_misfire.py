@@ -3,7 +3,7 @@
 import pytest
 
 from noonmark.schedule import Firing, Slice, firings, next_needed_after, recurrence, slices
-from noonmark.schedule.every import EveryRecurrence
+from noonmark.schedule.forms.every import EveryRecurrence
 
 TEN = EveryRecurrence(period_us=10, phase_us=0)
 JITTERED = EveryRecurrence(period_us=10, phase_us=0, jitter_us=4)

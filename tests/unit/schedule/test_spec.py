@@ -14,11 +14,12 @@ from noonmark.schedule import (
     Now,
     ScheduleError,
     ScheduleSpec,
+    Timing,
     describe,
     instant_us,
-    intern,
     once_at_us,
     recurrence,
+    timing,
     validate,
 )
 
@@ -71,7 +72,7 @@ def test_unknown_json_is_refused(text: str) -> None:
     ],
 )
 def test_interned_text(spec: ScheduleSpec, text: str) -> None:
-    assert intern(spec, NOW_US, 0) == text
+    assert timing(spec, key="", created_us=NOW_US).text == text
 
 
 def test_interned_jitter() -> None:
@@ -83,19 +84,20 @@ def test_interned_jitter() -> None:
         (86_399.999, "j86399.999"),
         (10, "j10"),
     ):
-        interned = intern(Cron("@daily"), NOW_US, jitter_s)
+        interned = timing(Cron("@daily"), key="", created_us=NOW_US, jitter_s=jitter_s).text
+        assert interned is not None
         assert interned == f"cron:0 0 * * *|UTC|{text}"
         assert recurrence(interned).jitter_us == round(jitter_s * 1_000_000)
 
 
 def test_once_is_not_interned() -> None:
-    assert [intern(spec, NOW_US, 0) for spec in (Now(), At(NOW), Manual())] == [None] * 3
+    assert [timing(spec, key="", created_us=NOW_US) for spec in (Now(), At(NOW), Manual())] == [Timing()] * 3
     assert [once_at_us(spec, 5) for spec in (Now(), At(NOW), Manual(), Every(5))] == [5, NOW_US, None, None]
 
 
 def test_every_without_anchor_first_fires_one_period_after_creation() -> None:
     created_us = NOW_US + 137_400_000
-    text = intern(Every("5m"), created_us, 30)
+    text = timing(Every("5m"), key="", created_us=created_us, jitter_s=30).text
     assert text == "every:300|phase 137|j30"
     assert recurrence(text).next_after(created_us) == NOW_US + 437_000_000
 
@@ -183,10 +185,10 @@ def test_jitter_must_not_hold_too_many_occurrences_open() -> None:
     ("spec", "sentence"),
     [
         (Now(), "Once, right away"),
-        (At(NOW), "Once, at 2026-01-01 12:00:00+00:00"),
-        (Every(5400), "Every 1h30m, counted from its creation"),
-        (Every("5m", NOW), "Every 5m, counted from 2026-01-01 12:00:00+00:00"),
-        (Cron("*/5 * * * *", "Europe/Berlin"), "Every fifth minute of every hour (Europe/Berlin)"),
+        (At(NOW), "Once, at 2026-01-01T12:00+00:00"),
+        (Every(5400), "Every 1 hour and 30 minutes, counted from creation"),
+        (Every("5m", NOW), "Every 5 minutes, counted from 2026-01-01 at 12:00"),
+        (Cron("*/5 * * * *", "Europe/Berlin"), "Every 5 minutes (Europe/Berlin)"),
         (Cron("@daily"), "At 00:00 every day (UTC)"),
         (Manual(), "Only when triggered"),
     ],

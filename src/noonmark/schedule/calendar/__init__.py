@@ -1,0 +1,1 @@
+"""Times that a schedule leaves out or keeps to: weekdays, dates, months, hours, public holidays."""

@@ -1,0 +1,1 @@
+"""The forms in which a schedule is written, one file each."""
