@@ -3,14 +3,18 @@
 import asyncio
 from collections import Counter
 from contextlib import suppress
+from datetime import timedelta
+from itertools import pairwise
 
-from noonmark.app import every
+from msgspec import Raw
+
+from noonmark import every
 from noonmark.client import Client
 from noonmark.errors import NoonmarkError
 from noonmark.model.ids import run_text
 from noonmark.model.policy import Retry
 from noonmark.model.reason import Outcome
-from noonmark.schedule import Manual
+from noonmark.schedule import Every, Manual
 from noonmark.wire.resources import JobPatch, JobSpec, Submission
 from tests.chaos.fleet import Fleet
 from tests.conftest import eventually
@@ -18,6 +22,7 @@ from tests.conftest import eventually
 TICKING = [f"ticking-{n}" for n in range(10)]
 BULK = [f"bulk-{n}" for n in range(10)]
 FLAKY = [f"flaky-{n}" for n in range(4)]
+CHAINED = [f"chained-{n}" for n in range(8)]
 SECOND_US = 1_000_000
 
 
@@ -37,6 +42,10 @@ class Load:
         specs += [JobSpec(name=name, task="work", retry=retry) for name in BULK]
         specs += [JobSpec(name=name, task="flaky", retry=retry) for name in FLAKY]
         specs.append(JobSpec(name="linger", task="linger", retry=retry))
+        delay = Every("1s", pace="delay")
+        for n, name in enumerate(CHAINED):
+            task, input = ("work", "null") if n % 2 else ("linger", '{"seconds": 0.7}')
+            specs.append(JobSpec(name=name, task=task, input=Raw(input), schedule=delay, retry=retry))
         async with Client(self.fleet.nodes[0].address) as client:
             await client.create_jobs(specs)
         self._tasks = [asyncio.create_task(self._submit(node.address)) for node in self.fleet.nodes]
@@ -70,7 +79,7 @@ class Load:
         await self.stop()
         address = next(node.address for node in self.fleet.nodes if node.running)
         async with Client(address) as client:
-            for name in TICKING:
+            for name in TICKING + CHAINED:
                 await eventually(lambda name=name: _unscheduled(client, name), 20, 0.2)
         try:
             await eventually(self._drained, 40, 0.1)
@@ -80,12 +89,24 @@ class Load:
             raise
 
     async def _all_ticked(self) -> bool:
-        ended = await self.fleet.fetch(
-            "SELECT count(a.*) FROM noonmark.job j LEFT JOIN noonmark.attempt a USING (shard, job_id)"
-            " WHERE j.name = ANY ($1) GROUP BY j.job_id",
-            TICKING,
+        return min((await self._ended(TICKING)).values()) >= 3
+
+    async def _all_go_on(self) -> None:
+        """Every chain has one more link, so none was broken by what happened."""
+        before = await self._ended(CHAINED)
+        await eventually(lambda: self._more_than(before), 40, 0.2)
+
+    async def _more_than(self, before: dict[str, int]) -> bool:
+        return all(count > before[name] for name, count in (await self._ended(CHAINED)).items())
+
+    async def _ended(self, names: list[str]) -> dict[str, int]:
+        """How many runs of each job have ended."""
+        rows = await self.fleet.fetch(
+            "SELECT j.name, count(a.*) FROM noonmark.job j LEFT JOIN noonmark.attempt a"
+            " ON a.shard = j.shard AND a.job_id = j.job_id AND a.final WHERE j.name = ANY ($1) GROUP BY j.name",
+            names,
         )
-        return min(row[0] for row in ended) >= 3
+        return {row[0]: row[1] for row in rows}
 
     async def _drained(self) -> bool:
         left = "SELECT (SELECT count(*) FROM noonmark.run) + (SELECT count(*) FROM noonmark.grant)"
@@ -93,6 +114,7 @@ class Load:
 
     async def verify(self) -> None:
         await eventually(self._all_ticked, 30, 0.1)
+        await self._all_go_on()
         await self.settle()
         rows = await self.fleet.fetch(
             "SELECT job_id, (extract(epoch FROM nominal_at) * 1000000)::bigint, attempt, outcome, final"
@@ -109,6 +131,7 @@ class Load:
         assert {ends[run] for run in self.cancelled} <= {Outcome.CANCELLED}
         self._compare_executions(rows)
         await self._check_ticks(rows)
+        await self._check_chains()
 
     def _compare_executions(self, rows: list) -> None:
         executed = Counter((one.run, one.attempt) for one in self.fleet.executions())
@@ -129,6 +152,16 @@ class Load:
             ended = sorted(row[1] for row in rows if row[0] == job_id and row[4])
             first_us = (created_us // SECOND_US + 1) * SECOND_US
             assert ended == list(range(first_us, changed_us + 1, SECOND_US))
+
+    async def _check_chains(self) -> None:
+        """Each link came at least one delay after the one before it had ended: no chain has forked."""
+        rows = await self.fleet.fetch(
+            "SELECT j.name, a.nominal_at, a.finished_at FROM noonmark.job j JOIN noonmark.attempt a"
+            " ON a.shard = j.shard AND a.job_id = j.job_id AND a.final WHERE j.name = ANY ($1) ORDER BY 1, 2",
+            CHAINED,
+        )
+        for before, after in pairwise(rows):
+            assert before[0] != after[0] or after[1] - before[2] >= timedelta(seconds=1), (before, after)
 
 
 async def _unscheduled(client: Client, name: str) -> bool:

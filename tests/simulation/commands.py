@@ -51,7 +51,7 @@ class Commands:
         now_us = self.now_us()
         if self.owner.cancel(key, now_us) is None:
             yield from self._write(self.owner.take_outbox())
-            yield lambda _: self.store.cancel_waiting(self.owner.node_id, key, now_us)
+            self._follow((yield lambda _: self.store.cancel_waiting(self.owner.node_id, key, now_us)))
         else:
             yield from self._flush()
 
@@ -69,6 +69,7 @@ class Commands:
         elif granted:
             self.owner.paused.add(job_id)
         yield from self._write(batch)
+        self._withdraw_again(job_id)
         now_us = self.now_us()
         done = yield self._asked(getattr(self.store, verb), job_id, granted, now_us)
         if done is False:
@@ -76,6 +77,10 @@ class Commands:
             self.owner.paused.discard(job_id)
             return
         client.answer("paused", job_id)
+
+    def _withdraw_again(self, job_id):
+        """The commit may have made the next link of a chain."""
+        self.owner.withdraw(job_id)
 
     def _delete(self, client, job_id):
         yield from self._pause(client, job_id, "delete")

@@ -124,18 +124,22 @@ class Chaos:
 
 
 def random_job(rng, sequence, shard, world):
-    kind = rng.choice(("every", "every", "jitter", "cron", "manual", "manual"))
-    recurrence = None if kind == "manual" else rng.choice(world.recurrences[kind])
+    kind = rng.choice(("every", "every", "jitter", "cron", "manual", "manual", "delay"))
+    recurrence = rng.choice(world.recurrences[kind]) if kind in world.recurrences else None
     offset_us = 0
     if recurrence is not None and recurrence.jitter_us:
         offset_us = rng.randrange(recurrence.jitter_us // 1000) * 1000
     return JobRow(
         job_id_of(sequence, shard),
         rng.choice(list(world.weights)),
-        rng.choice(list(world.policies)),
+        rng.choice([n for n, policy in world.policies.items() if policy.chained == (kind == "delay")]),
         rng.choice((2, 5, 5, 8)),
         recurrence,
         offset_us,
         rng.choice((0, 1, 1000, 1000)),
         0,
+        ends_us=rng.choice((None, None, world.now_us + rng.randrange(20 * SECOND_US))),
+        window_us=rng.choice((None, None, rng.randrange(8 * SECOND_US))),
+        delay_us=rng.choice((50_000, 700_000, 3 * SECOND_US)) if kind == "delay" else None,
+        runs_left=rng.choice((None, None, 3)) if kind == "delay" else None,
     )

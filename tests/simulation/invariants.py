@@ -28,6 +28,8 @@ class Watch:
         self.running = defaultdict(dict)
         """key -> {worker_id: attempt} of what workers execute at this instant."""
         self._attempts = set()
+        self._links = {}
+        """job_id -> the key of its latest link."""
         self._told = {}
         self._arrived_us = {}
         """(host, worker_id) -> when a word of it last came, and when one last came after too long a silence."""
@@ -42,6 +44,19 @@ class Watch:
         require(row.key not in finals, "one run per occurrence", row.key, "is made again after", finals.get(row.key))
         if row.reason in (Reason.SCHEDULED, Reason.CAUGHT_UP):
             require(job.active and row.nominal_us > job.since_us, "paused", row.key, "is made for an inactive job")
+            in_bounds = job.ends_us is None or row.nominal_us <= job.ends_us
+            require(in_bounds, "bounds", row.key, "is made after", job.ends_us)
+            if job.delay_us is not None:
+                self._inserts_link(row, job)
+
+    def _inserts_link(self, row, job):
+        before = self._links.get(job.job_id)
+        self._links[job.job_id] = row.key
+        if before is not None:
+            end = self.world.store.finals.get(before)
+            require(end is not None, "one chain", row.key, "is made while", before, "has not ended")
+            apart_us = row.nominal_us - end.finished_us
+            require(apart_us >= job.delay_us - CLOCK_ERROR_US, "one chain", row.key, "follows too soon", before)
 
     def grants(self, entry, grant_id):
         store = self.world.store
@@ -105,6 +120,14 @@ class Watch:
         self._told[key, attempt, worker_id] = outcome
 
     # -- at the end --------------------------------------------------------------------------------------------------
+
+    def check_chains(self, jobs):
+        """Every active chain has a link, unless it has come to its end."""
+        for job in jobs:
+            if job.delay_us is not None:
+                over = job.link_us is None and (job.runs_left == 0 or job.ends_us is not None)
+                going = self.world.store.run((job.job_id, job.link_us)) is not None
+                require(going or over, "the chain goes on", job.job_id, "stands still at", job.link_us)
 
     def check_end(self):
         store = self.world.store

@@ -3,6 +3,7 @@
 from noonmark.model.reason import Outcome
 from noonmark.shard.backlog import Backlog
 from noonmark.shard.limits import Limits
+from noonmark.shard.outbox import Batch
 from noonmark.shard.owner import Owner
 from noonmark.shard.verdict import Ended
 from tests.simulation.node import Host, Life
@@ -259,6 +260,48 @@ class LostIsReleased(Owner):
         super()._end_attempt(live, grant, end, now_us, reason)
 
 
+class AnyEndFollowed(Store):
+    """The end of any scheduled run makes the next link, also of one that was taken back from the dead letters."""
+
+    def is_current(self, job, nominal_us):
+        return job.delay_us is not None
+
+
+class FollowedApart(Life):
+    """The next link is made in a transaction of its own, after the one that ended the link before it."""
+
+    def _write(self, batch):
+        links, batch.links = batch.links, []
+        yield from super()._write(batch)
+        if links:
+            apart = Batch()
+            apart.links = links
+            self._follow((yield lambda _: self.store.commit(self.owner.node_id, apart)))
+
+
+class FollowersForgotten(Life):
+    """The next link does not enter memory."""
+
+    def _follow(self, rows):
+        pass
+
+
+class FollowersStay(Life):
+    """A link that the commit before a pause has made stays in memory."""
+
+    def _withdraw_again(self, job_id):
+        pass
+
+
+class CancelledUnfollowed(Owner):
+    """A link that ends without an attempt is followed by nothing."""
+
+    def _end_waiting(self, live, *args):
+        links = list(self.outbox.links)
+        super()._end_waiting(live, *args)
+        self.outbox.links[:] = links
+
+
 def _mutant(part):
     """A world in which one class is replaced by the broken one."""
     if issubclass(part, Store):
@@ -287,16 +330,28 @@ PARTS = (
     SleptThroughHeartbeats, RefusedUnheard, TickWatermarkLate, PageBeforeCommit, DropAfterGiving, FoundUnfiltered,
     CancelAfterCommit, DeleteSparesTheGrantedLate, ResumeForgetsHistory, GrantsMissedTooSoon, OldHeartbeatsBelieved,
     OldAnswersStart, AnyReportCounts, AttemptsReused, UndeliveredKept, SilentKept, ClaimsOfTheSilentKept,
-    PagesUnfiltered, MarkTooFar, MarkDropped, LostIsReleased,
+    PagesUnfiltered, MarkTooFar, MarkDropped, LostIsReleased, AnyEndFollowed, FollowedApart, FollowersForgotten,
+    FollowersStay, CancelledUnfollowed,
 )  # fmt: skip
 CRAMPED = Limits(**PATIENCE, **ROOM[-1], overrun_us=OVERRUN_US[-1])
 SLOW_DATABASE = {"slowest_us": 120_000}
+BUSY = (6, 20, 8, 0, 0, 0, 0, 0)
+"""Users create and submit, and change nothing."""
 WEATHER = {
-    ZombieAnswers: {**SLOW_DATABASE, "kinds": ["freeze"], "interval_us": 6_000_000, "poll_us": 9_000_000},
+    ZombieAnswers: {
+        **SLOW_DATABASE,
+        "kinds": ["freeze"],
+        "interval_us": 6_000_000,
+        "poll_us": 9_000_000,
+        "loss": 0.0,
+        "slow": 0.0,
+        "weights": BUSY,
+    },
     CancelAfterCommit: {**SLOW_DATABASE, "weights": (3, 12, 4, 30, 1, 6, 0, 0)},
     DeleteSparesTheGrantedLate: {**SLOW_DATABASE, "weights": (12, 12, 4, 2, 1, 2, 12, 0)},
     FoundUnfiltered: {**SLOW_DATABASE, "weights": (3, 12, 4, 0, 12, 12, 0, 0)},
-    DropAfterGiving: {"slowest_us": 300_000, "kinds": ["crash", "stop"], "interval_us": 2_500_000},
+    FollowersStay: {**SLOW_DATABASE, "weights": (12, 2, 0, 0, 20, 20, 2, 0)},
+    DropAfterGiving: {"slowest_us": 300_000, "kinds": ["crash"], "interval_us": 4_000_000, "weights": BUSY},
     GrantsMissedTooSoon: {"kinds": ["stall_database"], "interval_us": 2_500_000, "slow": 0.4, "loss": 0.0},
     OldAnswersStart: {"kinds": ["freeze_worker"], "interval_us": 3_000_000, "slow": 0.3},
     OldHeartbeatsBelieved: {"slow": 0.6, "loss": 0.0, "kinds": ["drift"]},

@@ -31,19 +31,20 @@ class Oracle:
     def expected(self):
         for job, since_us, until_us, watermark_us in self._spans:
             last_us = min(until_us, watermark_us - job.offset_us)
-            nominals = job.recurrence.between(since_us, last_us, 10_000)
+            nominals = job.bounded.between(since_us, last_us, 10_000)
             for nominal_us in nominals:
                 if not self._skipped(job, nominal_us):
                     yield job.job_id, nominal_us
 
     def _skipped(self, job, nominal_us):
-        """Whether the misfire policy leaves it out: too late when its tick came, and too many missed after it."""
+        """Whether the misfire policy leaves it out: late at its tick, and too old or too many missed after it."""
         due_us = nominal_us + job.offset_us
         for before_us, until_us, now_us in self._ticks[job.job_id]:
             if before_us < due_us <= until_us:
                 missed_us = now_us - GRACE_US - 1
                 if due_us > missed_us:
                     return False
-                later = job.recurrence.between(nominal_us, missed_us - job.offset_us, 10_000)
-                return len(later) >= job.catch_up
+                later = job.bounded.between(nominal_us, missed_us - job.offset_us, 10_000)
+                too_old = job.window_us is not None and now_us - due_us > job.window_us
+                return len(later) >= job.catch_up or too_old
         return False

@@ -70,7 +70,7 @@ class Serial:
         """Commits a batch in its own transaction and releases its answers."""
         if batch:
             self.owner_waits(batch)
-            yield lambda _: self.store.commit(self.owner.node_id, batch)
+            self._follow((yield lambda _: self.store.commit(self.owner.node_id, batch)))
             self.release(batch)
 
     def owner_waits(self, batch):
@@ -113,6 +113,12 @@ class Serial:
             if row.key not in forgotten:
                 self.owner.admit(row, self.now_us())
 
+    def _follow(self, rows):
+        """Links of chains that the transaction made when it ended the ones before them."""
+        for row in rows:
+            if not row.sleeps:
+                self.owner.admit(row, self.now_us())
+
     def _page(self):
         page = self.owner.backlog.next_page()
         self._paging = page is not None
@@ -147,10 +153,11 @@ class Serial:
         self._drop(shards)
 
         def hand_over(_):
-            self.store.commit(self.owner.node_id, batch)
+            followers = self.store.commit(self.owner.node_id, batch)
             self.store.give(self.owner.node_id, shards)
+            return followers
 
-        yield hand_over
+        self._follow((yield hand_over))
         self.release(batch)
 
     def _drop(self, shards):

@@ -10,6 +10,7 @@ from noonmark.model.ids import shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, RunRow
 from noonmark.schedule import slices
+from noonmark.schedule.bounds import Bounded
 from tests.simulation.invariants import require
 
 GRACE_US = 1_500_000
@@ -43,6 +44,17 @@ class JobRow:
     catch_up: int
     since_us: int
     active: bool = True
+    ends_us: int | None = None
+    window_us: int | None = None
+    delay_us: int | None = None
+    """Of a chain: its links come so long after one another."""
+    link_us: int | None = None
+    runs_left: int | None = None
+    """Links that a chain may still make."""
+
+    @property
+    def bounded(self):
+        return self.recurrence if self.ends_us is None else Bounded(self.recurrence, end_us=self.ends_us)
 
     def run(self, nominal_us, due_us, reason):
         return RunRow(
@@ -165,6 +177,33 @@ class Store:
             self.grants.pop(place, None)
         for row in batch.attempts:
             self._insert_attempt(row)
+        return [row for end in batch.links for row in self.follow(end.job_id, end.nominal_us, end.ended_us)]
+
+    def follow(self, job_id, nominal_us, ended_us):
+        """A run ended: if it was the current link of an active chain, the next one takes its place."""
+        job = self.jobs.get(job_id)
+        if job is None or not job.active or not self.is_current(job, nominal_us):
+            return []
+        return self._link(job, max(max(ended_us, nominal_us) + job.delay_us, job.since_us + 1))
+
+    def is_current(self, job, nominal_us):
+        return job.link_us == nominal_us
+
+    def _link(self, job, at_us):
+        at_us = -(-at_us // 1000) * 1000
+        if job.runs_left == 0 or (job.ends_us is not None and at_us > job.ends_us):
+            job.link_us = None
+            return []
+        while self.has_ended((job.job_id, at_us)):
+            at_us += 1000
+        job.link_us = at_us
+        if job.runs_left is not None:
+            job.runs_left -= 1
+        due_us = at_us + job.offset_us
+        sleeps = due_us > self.shards[shard_of(job.job_id)].watermark_us
+        row = job.run(at_us, due_us, Reason.SCHEDULED)._replace(sleeps=sleeps)
+        self._insert_run(row)
+        return [row]
 
     def _hold(self, grant, over):
         for entry in zip(grant.job_ids, grant.nominals_us, grant.attempts, strict=True):
@@ -216,10 +255,12 @@ class Store:
             if shard not in terms or job.recurrence is None or not job.active:
                 continue
             self.oracle.ticked(job, before_us[shard], until_us, now_us)
-            for cut in slices(job.recurrence, before_us[shard], until_us, now_us, GRACE_US, 1000):
+            for cut in slices(job.bounded, before_us[shard], until_us, now_us, GRACE_US, 1000):
                 if not cut.offset_from_us < job.offset_us <= cut.offset_to_us or cut.nominal_us <= job.since_us:
                     continue
-                if not cut.missed or cut.rank < job.catch_up:
+                late_us = now_us - cut.nominal_us - job.offset_us
+                in_window = job.window_us is None or late_us <= job.window_us
+                if not cut.missed or (cut.rank < job.catch_up and in_window):
                     reason = Reason.CAUGHT_UP if cut.missed else Reason.SCHEDULED
                     row = job.run(cut.nominal_us, cut.nominal_us + job.offset_us, reason)
                     if self.run(row.key) is None:
@@ -281,10 +322,12 @@ class Store:
                 self.parked.discard(key)
                 runs[key] = row._replace(sleeps=row.due_us > w_us)
         if job.recurrence is not None:
-            for nominal_us in job.recurrence.between(now_us, w_us - job.offset_us, 1000):
+            for nominal_us in job.bounded.between(now_us, w_us - job.offset_us, 1000):
                 row = job.run(nominal_us, nominal_us + job.offset_us, Reason.SCHEDULED)
                 if row.key not in runs and not self.has_ended(row.key):
                     self._insert_run(row)
+        if job.delay_us is not None and (job.link_us is None or (job.job_id, job.link_us) not in runs):
+            self._link(job, now_us + job.delay_us)
         return [row for row in runs.values() if row.job_id == job.job_id and row.due_us <= w_us]
 
     def has_ended(self, key):
@@ -300,7 +343,7 @@ class Store:
         self.oracle.deactivated(job, now_us, self.shards[shard].watermark_us)
         for key, row in list(self.runs[shard].items()):
             if row.job_id == job_id and row.nominal_us not in granted:
-                if row.nominal_us > now_us and row.reason == Reason.SCHEDULED:
+                if row.nominal_us > now_us and row.reason == Reason.SCHEDULED and row.nominal_us != job.link_us:
                     del self.runs[shard][key]
                 else:
                     self.parked.add(key)
@@ -321,6 +364,8 @@ class Store:
         if row is not None:
             require(key not in self.held, "one end per run", key, "is granted and cancelled as waiting")
             self.withdraw(row, Reason.CANCELLED, now_us)
+            return self.follow(*key, now_us)
+        return []
 
     def withdraw(self, row, reason, now_us):
         outcome = Outcome.CANCELLED if reason is Reason.CANCELLED else Outcome.WITHDRAWN

@@ -6,18 +6,19 @@ from typing import Any
 from noonmark.model.ids import JobId, PolicyId, TenantId, shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
+from noonmark.node.chain import resumed_link
 from noonmark.node.plan import first_runs
 from noonmark.node.run_commands import record_end
-from noonmark.schedule import recurrence
+from noonmark.schedule import Timing, recurrence
 from noonmark.shard.backlog import Page
-from noonmark.shard.outbox import Batch
+from noonmark.shard.outbox import Batch, LinkEnd
 from noonmark.shard.timetable import Timetable
 from noonmark.store import jobs, ownership, pages
-from noonmark.store.commit import commit_batch, insert_runs
+from noonmark.store.commit import commit_batch, follow_links, insert_runs
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced, fenced
 from noonmark.store.jobs import JobHead
-from noonmark.store.tick import tick
+from noonmark.store.tick import load_missed_ends, tick
 from tests.simulation.store import GRACE_US, JobRow, NodeRow, Refused, Store
 
 SHARDS = 8
@@ -116,9 +117,12 @@ class Twins:
         return self.schedules[text]
 
     def _head(self, job: JobRow, schedule_id: int | None, *, active: bool) -> JobHead:
+        """As it is before the change; what counts, counts from now on."""
         return JobHead(
             JobId(job.job_id), TenantId(job.tenant_id), f"job-{job.job_id}", 1, PolicyId(job.policy_id), schedule_id,
-            job.offset_us // 1000, job.priority, job.catch_up, active, self.now_us, None,
+            job.offset_us // 1000, job.priority, job.catch_up, active, self.now_us, self.now_us, None, job.ends_us,
+            job.runs_left, None if job.window_us is None else job.window_us / 1_000_000,
+            None if job.delay_us is None else job.delay_us // 1000, job.link_us,
         )  # type: ignore[arg-type]  # fmt: skip
 
     async def activate(self, node_id: int, job: JobRow, text: str | None, *, new: bool) -> None:
@@ -128,15 +132,17 @@ class Twins:
         owner = SimpleNamespace(watermarks={shard: watermark_us})
         head = self._head(job, schedule_id, active=True)
         made = [] if text is None else first_runs(owner, None, head, recurrence(text), self.now_us, anew=new)  # type: ignore[arg-type]
+        timing = Timing(delay_us=job.delay_us)
 
         async def sql() -> list[RunRow]:
             async with fenced(self.connection, node_id):
+                linked, links = await resumed_link(self.connection, head, timing, self.now_us, watermark_us)
                 if new:
-                    assert await jobs.insert_jobs(self.connection, [head], ["{}"]) == []
+                    assert await jobs.insert_jobs(self.connection, [linked], ["{}"]) == []
                 else:
-                    await jobs.set_job_active(self.connection, head, self.now_us)
-                    await jobs.unpark_runs(self.connection, head, watermark_us)
-                await insert_runs(self.connection, await jobs.without_ended(self.connection, made))
+                    await jobs.set_job_active(self.connection, linked, self.now_us)
+                    await jobs.unpark_runs(self.connection, linked, watermark_us)
+                await insert_runs(self.connection, [*await jobs.without_ended(self.connection, made), *links])
             return await jobs.load_waiting_runs(self.connection, head, watermark_us, 10_000)
 
         done = await both(lambda: self.model.activate(node_id, job, self.now_us), sql())
@@ -151,7 +157,8 @@ class Twins:
 
         async def sql() -> None:
             async with fenced(self.connection, node_id):
-                await jobs.delete_planned_runs(self.connection, head, self.now_us, granted)
+                kept = granted if head.link_us is None else [*granted, head.link_us]
+                await jobs.delete_planned_runs(self.connection, head, self.now_us, kept)
                 await jobs.park_runs(self.connection, head, granted)
                 await jobs.set_job_active(self.connection, head, self.now_us)
 
@@ -168,10 +175,13 @@ class Twins:
                 text = self.job_schedule[job.job_id]
                 timetable.add(shard_of(job.job_id), self.schedules[text], text)
         due = timetable.expand(timetable.window(after_us, until_us, self.now_us), terms.keys())
+        missed_until_us = timetable.missed_until_us(self.now_us)
+        ends = await load_missed_ends(self.connection, list(terms), after_us, missed_until_us)
+        due += timetable.ended(ends, after_us, until_us, self.now_us)
         before_us = dict.fromkeys(terms, after_us)
         done = await both(
             lambda: self.model.tick(node_id, terms, before_us, until_us, self.now_us),
-            tick(self.connection, node_id, terms, after_us=after_us, until_us=until_us, due=due),
+            tick(self.connection, node_id, terms, after_us=after_us, until_us=until_us, now_us=self.now_us, due=due),
         )
         if done is not None:
             assert _plain(done[1]) == _plain(done[0])
@@ -180,6 +190,8 @@ class Twins:
         done = await both(lambda: self.model.commit(node_id, batch), commit_batch(self.connection, node_id, batch))
         if done is not None:
             self.attempts |= {_end(row) for row in batch.attempts}
+            assert _plain(done[1]) == _plain(done[0])
+            assert {row.key: row.sleeps for row in done[1]} == {row.key: row.sleeps for row in done[0]}
 
     async def page(self, node_id: int, page: Page, policy_ids: list[int]) -> None:
         watermark_us = self.model.shards[page.shard].watermark_us
@@ -200,15 +212,18 @@ class Twins:
     async def cancel_waiting(self, node_id: int, key: tuple[int, int]) -> None:
         row = self.model.run(key)
 
-        async def sql() -> None:
+        async def sql() -> list[RunRow]:
             async with fenced(self.connection, node_id):
                 found = await jobs.delete_waiting_run(self.connection, row.tenant_id, *key)
                 assert found is not None
                 assert found[:10] == row[:10]
                 await record_end(self.connection, [found], Outcome.CANCELLED, Reason.CANCELLED, self.now_us)
+                return await follow_links(self.connection, [LinkEnd(row.shard, *key, self.now_us)])
 
-        if await both(lambda: self.model.cancel_waiting(node_id, key, self.now_us), sql()) is not None:
+        done = await both(lambda: self.model.cancel_waiting(node_id, key, self.now_us), sql())
+        if done is not None:
             self.attempts.add((*key, 0, Outcome.CANCELLED, Reason.CANCELLED, True))
+            assert _plain(done[1]) == _plain(done[0])
 
     # -- the tables --------------------------------------------------------------------------------------------------
 
@@ -237,8 +252,10 @@ class Twins:
         assert {tuple(row) for row in dead} == {tuple(row) for row in model.dead.values()}
         ends = await fetch("SELECT job_id, nominal_at, attempt, outcome, reason, final FROM noonmark.attempt")
         assert {tuple(row) for row in ends} == self.attempts
-        active = dict(await fetch("SELECT job_id, active FROM noonmark.job"))  # type: ignore[arg-type]
-        assert active == {job_id: job.active for job_id, job in model.jobs.items()}
+        found = await fetch("SELECT job_id, active, link_at, runs_left FROM noonmark.job")
+        assert {tuple(row) for row in found} == {
+            (job_id, job.active, job.link_us, job.runs_left) for job_id, job in model.jobs.items()
+        }
 
 
 def _plain(rows: list[RunRow]) -> list[tuple[Any, ...]]:

@@ -68,7 +68,9 @@ async def test_nothing_of_a_dead_node_is_written(owner: Connection, connection: 
     before = await connection.fetch("SELECT * FROM noonmark.shard ORDER BY shard")
     terms = {one.shard: one.term for one in taken}
     with pytest.raises(Fenced):
-        await tick(owner, node_id, terms, after_us=taken[0].watermark_us, until_us=taken[0].watermark_us + 1, due=[])
+        await tick(
+            owner, node_id, terms, after_us=taken[0].watermark_us, until_us=taken[0].watermark_us + 1, now_us=0, due=[]
+        )
     with pytest.raises(Fenced):
         await give_shards(owner, node_id, list(terms))
     with pytest.raises(Fenced):
@@ -86,7 +88,9 @@ async def test_a_tick_under_an_old_term_is_refused_whole(owner: Connection, conn
     await take_shards(owner, node_id, 1, 0, 0)
     watermarks = await connection.fetch("SELECT watermark FROM noonmark.shard")
     with pytest.raises(Fenced, match="no longer owns"):
-        await tick(owner, node_id, terms, after_us=taken[0].watermark_us, until_us=taken[0].watermark_us + 1, due=[])
+        await tick(
+            owner, node_id, terms, after_us=taken[0].watermark_us, until_us=taken[0].watermark_us + 1, now_us=0, due=[]
+        )
     assert await connection.fetch("SELECT watermark FROM noonmark.shard") == watermarks
 
 

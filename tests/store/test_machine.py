@@ -23,7 +23,7 @@ from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 from noonmark.schedule import recurrence
 from noonmark.shard.backlog import START, Page
-from noonmark.shard.outbox import Batch, Rewait
+from noonmark.shard.outbox import Batch, LinkEnd, Rewait
 from noonmark.store import commit, jobs, ownership, pages, tick
 from noonmark.store.connect import OWNER_SETTINGS, Connection, connect
 from noonmark.store.statement import statement
@@ -106,10 +106,18 @@ class StoreMachine(RuleBasedStateMachine):
         text = data.draw(st.sampled_from(TEXTS))
         rec = None if text is None else recurrence(text)
         offset_ms = data.draw(st.integers(0, max(0, rec.jitter_us // 1000 - 1))) if rec else 0
-        job_id = job_id_of(self.next(), data.draw(st.integers(0, 3)))
+        job_id = job_id_of(self.next(), data.draw(st.integers(0, 1)))
         policy_id, priority = data.draw(st.integers(1, 2)), data.draw(st.integers(4, 5))
         catch_up = data.draw(st.sampled_from([0, 1, 3, 1000]))
         job = JobRow(job_id, 1, policy_id, priority, rec, offset_ms * 1000, catch_up, self.twins.now_us)
+        ends_s = data.draw(st.sampled_from([None, None, 2, 30, 300]))
+        window_s = data.draw(st.sampled_from([None, None, 10, 100]))
+        job.ends_us = None if ends_s is None else self.twins.now_us + ends_s * SECOND_US
+        job.window_us = None if window_s is None else window_s * SECOND_US
+        if text is None:
+            delay_s = data.draw(st.sampled_from([None, 1, 20]))
+            job.delay_us = None if delay_s is None else delay_s * SECOND_US
+            job.runs_left = None if delay_s is None else data.draw(st.sampled_from([None, 3]))
         self.do(self.twins.activate(self.node(data), job, text, new=True))
 
     @precondition(lambda self: self.twins.model.jobs)
@@ -225,6 +233,7 @@ class StoreMachine(RuleBasedStateMachine):
                 )
             )
         batch.ended.append((row.shard, row.nominal_us, row.job_id))
+        batch.links.append(LinkEnd(row.shard, row.job_id, row.nominal_us, now_us + 7))
 
     def _cancel_granted(self, data: st.DataObject, batch: Batch) -> None:
         gone = {(row.job_id, row.nominal_us) for row in batch.attempts}
@@ -236,6 +245,18 @@ class StoreMachine(RuleBasedStateMachine):
     def cancel_waiting(self, data: st.DataObject) -> None:
         row = self.pick(data, self.waiting)
         self.do(self.twins.cancel_waiting(self.node(data), row.key))
+
+    @rule(data=st.data())
+    def end_links(self, data: st.DataObject) -> None:
+        """Current links of chains end, one after the other, before and after their time."""
+        for _ in range(data.draw(st.integers(1, 4))):
+            jobs = self.twins.model.jobs.values()
+            links = [row for row in self.waiting if row.key in {(job.job_id, job.link_us) for job in jobs}]
+            if links:
+                self.twins.now_us += data.draw(st.sampled_from([0, 1_234, 30_000_500]))
+                batch = Batch()
+                self._end(data, batch, self.pick(data, links), "succeeds")
+                self.do(self.twins.commit(self.node(data), batch))
 
     @rule(data=st.data())
     def pause_over_its_time(self, data: st.DataObject) -> None:
@@ -267,7 +288,7 @@ class StoreMachine(RuleBasedStateMachine):
     def redrive(self, data: st.DataObject) -> None:
         self.do(self.twins.redrive(self.node(data), self.pick(data, self.twins.model.dead)))
 
-    @rule(data=st.data(), shard=st.integers(0, 3), lane=st.booleans(), limit=st.integers(1, 4))
+    @rule(data=st.data(), shard=st.integers(0, 1), lane=st.booleans(), limit=st.integers(1, 4))
     def page(self, data: st.DataObject, shard: int, lane: bool, limit: int) -> None:
         living = [node_id for node_id, node in self.twins.model.nodes.items() if node.alive]
         places = [START, *((row.nominal_us, row.job_id) for row in self.twins.model.runs[shard].values())]
@@ -313,7 +334,16 @@ def test_the_sql_does_what_the_model_says(postgres: EmbeddedPostgres) -> None:
 
 
 BREAKS = [
-    ("tick_runs", " AND f.nominal_at > j.planned_from", ""),
+    ("tick_runs", "f.nominal_at > j.planned_from", "true"),
+    ("tick_runs", " OR f.nominal_at <= j.ends_at", " OR true"),
+    ("tick_runs", ">= $9::timestamptz", ">= $9::timestamptz - interval '1 hour'"),
+    ("tick_runs", "(f.ends_at IS NULL OR f.ends_at = j.ends_at)", "f.ends_at IS NULL"),
+    ("follow_links", " AND j.link_at = k.link_at", ""),
+    ("follow_links", " AND j.active", ""),
+    ("follow_links", "GREATEST(k.ended_at, k.link_at)", "k.ended_at"),
+    ("follow_links", "j.runs_left = 0 OR n.next_at > j.ends_at THEN NULL", "n.next_at > j.ends_at THEN NULL"),
+    ("follow_links", "OR n.next_at > j.ends_at THEN NULL", "THEN NULL"),
+    ("follow_links", "d.due_at > s.watermark", "false"),
     ("tick_runs", "f.rank < j.catch_up", "f.rank <= j.catch_up"),
     ("tick_runs", " AND j.active", ""),
     ("wake_runs", " AND NOT r.parked", ""),

@@ -25,12 +25,17 @@ BY_INDEX = {
     "delete_waiting_runs": ["run_pkey"],
     "drain_inbox": ["inbox_pkey"],
     "find_ended_runs": ["attempt"],
+    "follow_links": ["job_pkey", "shard_pkey"],
+    "has_run": ["run_pkey"],
     "load_granted_runs": ["grant_pkey", "run_pkey"],
     "load_grants": ["grant_pkey"],
     "load_heads": ["job_pkey"],
     "load_heads_by_name": ["job_shard_tenant_id_name_key"],
     "load_inputs": ["run_pkey"],
+    "load_missed_ends": ["job_ends"],
     "load_paused": ["job_pkey"],
+    "load_policy_ids": ["policy_digest"],
+    "load_schedule_ids": ["schedule_digest"],
     "load_schedules": ["job_tick"],
     "load_waiting_runs": ["run_pkey"],
     "mark_cancelling": ["run_pkey"],
@@ -49,6 +54,7 @@ INSERT INTO noonmark.job (shard, job_id, tenant_id, version, policy_id, schedule
     updated_at, planned_from, name)
 SELECT n % 8, n * 4096 + n % 8, 1, 1, 1, n % 300, 5, 1, now(), now(), now(), 'job-' || n
 FROM generate_series(1, 100000) n;
+UPDATE noonmark.job SET ends_at = now() + job_id % 1000 * interval '1 second' WHERE job_id / 4096 % 10 = 0;
 INSERT INTO noonmark.run (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason, sleeps)
 SELECT n % 8, now() + n * interval '1 ms', n * 4096 + n % 8, now() + n * interval '1 ms', 1, 1, 1, 5, 1, n % 100 = 0
 FROM generate_series(1, 100000) n;
@@ -109,6 +115,8 @@ async def test_the_condition_on_the_key_is_whole(plan_urls: dict[str, str], tabl
         "load_inputs": ("shard", "nominal_at", "job_id"),
         "load_granted_runs": ("shard", "nominal_at", "job_id"),
         "delete_waiting_run": ("shard", "nominal_at", "job_id"),
+        "follow_links": ("shard", "job_id"),
+        "load_missed_ends": ("shard", "ends_at"),
         "wake_runs": ("shard", "due_at"),
         "tick_runs": ("shard", "schedule_id", "jitter_ms"),
         "page_shard": ("shard", "ROW(nominal_at, job_id)"),

@@ -10,6 +10,7 @@ from noonmark.model.policy import Policy, Retry
 
 MAX_INPUT_BYTES = 64 * 1024
 MAX_CATCH_UP = 1000
+MAX_CATCH_UP_WINDOW_S = 366 * 86_400
 MAX_PRIORITY = 9
 DEFAULT_PRIORITY = 5
 
@@ -23,6 +24,8 @@ class Misfire(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     policy: Literal["skip", "once", "all"] = "once"
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_CATCH_UP)] = 100
     """With `all`: at most this many, the latest ones."""
+    window_s: Annotated[float, msgspec.Meta(ge=0, le=MAX_CATCH_UP_WINDOW_S)] | None = None
+    """An occurrence missed by longer than this is not caught up."""
 
     @property
     def catch_up(self) -> int:

@@ -9,6 +9,8 @@ Invariants
 - Before a unit begins, the outbox is taken and the unit's `prepare` runs, with no event between the two; the outbox is
   committed first. So a unit sees in the database all that was decided before its `prepare`; what is decided later is
   still in the outbox.
+- Runs that a commit made by itself (the next links of fixed delays) are in memory before the unit's action begins. What
+  the unit's `prepare` took out of memory may be there again in the shape of such a run, so its action looks once more.
 - The page to read is chosen together with the outbox that is committed before it: what is passed over later sets a new
   mark.
 - Answers are released only after the commit that makes them true, and only while the lease holds: a node that slept
@@ -23,6 +25,7 @@ from typing import Any, Generic, TypeVar
 
 from noonmark.clock import SECOND_US, Clock, monotonic_s
 from noonmark.errors import NoonmarkError, NotOwner, Unavailable
+from noonmark.model.run import RunRow
 from noonmark.shard.answers import Granted
 from noonmark.shard.outbox import Batch
 from noonmark.shard.owner import Owner
@@ -55,6 +58,8 @@ class Committer:
         self._units: deque[_Unit[Any]] = deque()
         self.next_page: Callable[[], Callable[[], Awaitable[None]] | None] = lambda: None
         """The pager's door: what to read after this turn's commit, if anything."""
+        self.on_followers: Callable[[list[RunRow]], Awaitable[None]] = _nothing_follows
+        """Told of the runs that a commit made by itself, before anything else is done."""
         self.closed = False
         self.on_commit: Callable[[Batch, float], None] = lambda batch, seconds: None
 
@@ -118,7 +123,10 @@ class Committer:
         try:
             if batch:
                 started_s = monotonic_s()
-                await commit_batch(self._connection, self._node_id, batch)
+                followers = await commit_batch(self._connection, self._node_id, batch)
+                if followers:
+                    await self.on_followers(followers)
+                    self.wake()
                 self._release(batch)
                 self.on_commit(batch, monotonic_s() - started_s)
             if unit is not None:
@@ -156,6 +164,10 @@ class Committer:
                     self._owner.fleet.delivered(answer.grant_id, self._clock.now_us())
             if not token.done():
                 token.set_result(answer)
+
+
+async def _nothing_follows(rows: list[RunRow]) -> None:
+    return None
 
 
 def _fail(future: asyncio.Future[Any], error: BaseException) -> None:

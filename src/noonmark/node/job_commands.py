@@ -4,8 +4,10 @@ A change is refused with NotOwner before anything is done, or with a clear error
 way the job's waiting runs are out of memory, so none of them can start on the old terms; afterwards they are read back.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from functools import cache
 
 import msgspec
 
@@ -13,10 +15,13 @@ from noonmark.errors import DuplicateName, JobPaused, NoonmarkError, NotFound, V
 from noonmark.model.ids import JobId, shard_for, shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
+from noonmark.node.chain import changed_link, link_rows, resumed_link, with_first_link
 from noonmark.node.life import Life
 from noonmark.node.plan import Plan, first_runs, make_plans, patched
 from noonmark.node.run_commands import admit, record_end
-from noonmark.schedule import Now
+from noonmark.node.span import Span, left_at, span_from
+from noonmark.schedule import Now, Recurrence, Timing
+from noonmark.schedule import recurrence as read_recurrence
 from noonmark.store import jobs as store
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
@@ -32,7 +37,9 @@ async def create_jobs(life: Life, tenant_id: int, specs: list[JobSpec], shard_co
     twice = [name for name, count in Counter(spec.name for spec in specs).items() if count > 1]
     if twice:
         raise DuplicateName(f"the name {twice[0]!r} appears twice in this request", field="name")
-    plans = await make_plans(life.pool, specs, life.clock.now_us())
+    created_us = life.clock.now_us()
+    plans = await make_plans(life.pool, tenant_id, specs, created_us)
+    spans = await _first_spans(plans, created_us)
 
     def prepare() -> None:
         for shard in shards:
@@ -41,12 +48,15 @@ async def create_jobs(life: Life, tenant_id: int, specs: list[JobSpec], shard_co
     async def action(connection: Connection) -> list[JobId]:
         now_us = life.clock.now_us()
         job_ids = await store.next_job_ids(connection, shards)
-        heads = [
-            plan.head(tenant_id, job_id, 1, now_us, active=True) for plan, job_id in zip(plans, job_ids, strict=True)
-        ]
+        heads: list[JobHead] = []
         rows: list[RunRow] = []
-        for plan, head in zip(plans, heads, strict=True):
-            rows += _planned(life, plan, head, now_us, anew=True)
+        for plan, span, job_id in zip(plans, spans, job_ids, strict=True):
+            head = plan.head(tenant_id, job_id, 1, created_us, span, active=True)
+            head = with_first_link(head, plan.timing, now_us)
+            recurrence = _enter(life, plan, head.shard)
+            rows += first_runs(life.owner, plan, head, recurrence, now_us, anew=True)
+            rows += link_rows(head, life.owner.watermarks[head.shard])
+            heads.append(head)
         async with fenced(connection, life.node_id):
             taken = await store.insert_jobs(connection, heads, [plan.text for plan in plans])
             if taken:
@@ -66,7 +76,7 @@ async def update_job(life: Life, tenant_id: int, job_id: JobId, patch: JobPatch,
     head = await _head(life, tenant_id, job_id)
     before = await _spec(life, head)
     spec = patched(before, patch)
-    [plan] = await make_plans(life.pool, [spec], head.created_us)
+    [plan] = await make_plans(life.pool, tenant_id, [spec], head.created_us)
 
     async def action(connection: Connection, granted: list[int]) -> None:
         current = await _current(life, connection, tenant_id, job_id, expected_version)
@@ -75,13 +85,24 @@ async def update_job(life: Life, tenant_id: int, job_id: JobId, patch: JobPatch,
         if not current.active and isinstance(spec.schedule, Now) and spec.schedule != before.schedule:
             raise JobPaused("a paused job cannot be told to run now", field="schedule", fix="resume it first")
         now_us = life.clock.now_us()
-        changed = plan.head(tenant_id, job_id, current.version + 1, current.created_us, active=current.active)
+        watermark_us = life.owner.watermarks[current.shard]
         anew = spec.schedule != before.schedule
-        rows = _planned(life, plan, changed, now_us, anew=anew) if current.active else []
+        left = plan.timing.max_runs if anew else left_at(current, _recurrence(life, current), now_us)
+        recurrence = _enter(life, plan, current.shard)
+        span = span_from(plan.timing, recurrence, now_us, left)
+        changed = plan.head(tenant_id, job_id, current.version + 1, current.created_us, span, active=current.active)
+        rows: list[RunRow] = []
+        if current.active:
+            rows = first_runs(life.owner, plan, changed, recurrence, now_us, anew=anew)
         async with fenced(connection, life.node_id):
             await store.delete_planned_runs(connection, changed, now_us, granted)
+            changed, links = await changed_link(
+                connection, changed, current.link_us, plan.timing, now_us, watermark_us, anew=anew
+            )
             await store.update_job(connection, changed, plan.text, now_us)
-            await _fire(life, connection, await store.without_ended(connection, rows))
+            await _fire(life, connection, [*await store.without_ended(connection, rows), *links])
+            if links and not current.active:
+                await store.park_runs(connection, changed, granted)
         await _readmit(life, connection, changed)
 
     await _change(life, job_id, action)
@@ -91,10 +112,12 @@ async def pause_job(life: Life, tenant_id: int, job_id: JobId) -> None:
     async def action(connection: Connection, granted: list[int]) -> None:
         head = await _current(life, connection, tenant_id, job_id, None)
         now_us = life.clock.now_us()
+        left = left_at(head, _recurrence(life, head), now_us)
+        kept = granted if head.link_us is None else [*granted, head.link_us]
         async with fenced(connection, life.node_id):
-            await store.delete_planned_runs(connection, head, now_us, granted)
+            await store.delete_planned_runs(connection, head, now_us, kept)
             await store.park_runs(connection, head, granted)
-            await store.set_job_active(connection, head._replace(active=False), now_us)
+            await store.set_job_active(connection, head._replace(active=False, runs_left=left), now_us)
 
     def park_retries() -> None:
         if life.owner.granted_of(job_id):
@@ -106,20 +129,24 @@ async def pause_job(life: Life, tenant_id: int, job_id: JobId) -> None:
 
 async def resume_job(life: Life, tenant_id: int, job_id: JobId) -> None:
     head = await _head(life, tenant_id, job_id)
-    [plan] = await make_plans(life.pool, [await _spec(life, head)], head.created_us)
+    [plan] = await make_plans(life.pool, tenant_id, [await _spec(life, head)], head.created_us)
 
     async def action(connection: Connection, granted: list[int]) -> None:
         current = await _current(life, connection, tenant_id, job_id, head.version)
         if current.active:
             return
         now_us = life.clock.now_us()
-        resumed = current._replace(active=True)
-        rows = _planned(life, plan, resumed, now_us, anew=False)
+        watermark_us = life.owner.watermarks[current.shard]
+        recurrence = _enter(life, plan, current.shard)
+        planned_us, ends_us, left = span_from(plan.timing, recurrence, now_us, current.runs_left)
+        resumed = current._replace(active=True, planned_us=planned_us, ends_us=ends_us, runs_left=left)
+        rows = first_runs(life.owner, plan, resumed, recurrence, now_us, anew=False)
         life.owner.paused.discard(job_id)
         async with fenced(connection, life.node_id):
+            resumed, links = await resumed_link(connection, resumed, plan.timing, now_us, watermark_us)
             await store.set_job_active(connection, resumed, now_us)
-            await store.unpark_runs(connection, resumed, life.owner.watermarks[resumed.shard])
-            await _fire(life, connection, await store.without_ended(connection, rows))
+            await store.unpark_runs(connection, resumed, watermark_us)
+            await _fire(life, connection, [*await store.without_ended(connection, rows), *links])
         await _readmit(life, connection, resumed)
 
     await _change(life, job_id, action)
@@ -164,6 +191,7 @@ async def _change(
         also()
 
     async def guarded(connection: Connection) -> None:
+        life.owner.withdraw(job_id)  # once more: the commit before this may have made the next link of a fixed delay
         try:
             await action(connection, granted)
         except NoonmarkError:
@@ -205,12 +233,30 @@ async def _spec(life: Life, head: JobHead) -> JobSpec:
     return msgspec.json.decode(text, type=JobSpec)
 
 
-def _planned(life: Life, plan: Plan, head: JobHead, now_us: int, *, anew: bool) -> list[RunRow]:
-    """Enters the schedule into the timetable and answers the runs that no tick will make."""
-    if plan.schedule_id is None or plan.schedule_text is None:
-        return first_runs(life.owner, plan, head, None, now_us, anew=anew)
-    life.timetable.add(head.shard, plan.schedule_id, plan.schedule_text)
-    return first_runs(life.owner, plan, head, life.timetable.recurrence(plan.schedule_id), now_us, anew=anew)
+async def _first_spans(plans: list[Plan], created_us: int) -> list[Span]:
+    """Of new jobs. To count far ahead takes its time, so it is done on another thread and once for equal schedules."""
+
+    @cache
+    def one(timing: Timing) -> Span:
+        counted = None if timing.text is None or timing.max_runs is None else read_recurrence(timing.text)
+        return span_from(timing, counted, created_us, timing.max_runs)
+
+    if any(plan.timing.max_runs is not None for plan in plans):
+        return await asyncio.to_thread(lambda: [one(plan.timing) for plan in plans])
+    return [one(plan.timing) for plan in plans]
+
+
+def _enter(life: Life, plan: Plan, shard: int) -> Recurrence | None:
+    """The schedule is in the timetable before the job is active."""
+    if plan.schedule_id is None or plan.timing.text is None:
+        return None
+    life.timetable.add(shard, plan.schedule_id, plan.timing.text)
+    return life.timetable.recurrence(plan.schedule_id)
+
+
+def _recurrence(life: Life, head: JobHead) -> Recurrence | None:
+    """Of a job as it stands; the timetable knows the schedules of active jobs."""
+    return life.timetable.recurrence(head.schedule_id) if head.active and head.schedule_id is not None else None
 
 
 async def _fire(life: Life, connection: Connection, rows: list[RunRow]) -> None:

@@ -17,6 +17,7 @@ from noonmark.clock import SECOND_US, MonotonicClock, monotonic_s
 from noonmark.errors import NotOwner, Unavailable
 from noonmark.model.ids import PolicyId, TenantId
 from noonmark.model.policy import Policy
+from noonmark.model.run import RunRow
 from noonmark.node.committer import Committer
 from noonmark.node.config import NodeConfig
 from noonmark.node.heads import Heads
@@ -55,6 +56,7 @@ class Life:
             random=Random(node_id).random,
         )
         self.committer = Committer(connection, node_id, self.owner, clock, lambda: monotonic_s() < self.trusted_until_s)
+        self.committer.on_followers = self._admit_followers
         self.timetable = Timetable(grace_us=round(config.grace_s * SECOND_US))
         self.heads = Heads(self.committer, self.know_policies)
         self.terms: dict[int, int] = {}
@@ -117,6 +119,14 @@ class Life:
         missing = policy_ids - self.policies.keys()
         if missing:
             self.policies.update(await load_policies(connection, missing))
+
+    async def _admit_followers(self, rows: list[RunRow]) -> None:
+        """The next links of fixed delays were made by the commit that ended the ones before them."""
+        await self.know_policies(self.connection, {row.policy_id for row in rows})
+        for row in rows:
+            if not row.sleeps:
+                self.owner.admit(row, self.clock.now_us())
+                self.fired += 1
 
     def policies_of(self, kind: tuple[str, str]) -> list[PolicyId]:
         return [policy_id for policy_id, policy in self.policies.items() if policy.kind == kind]

@@ -3,11 +3,18 @@
 from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
 from noonmark.clock import SECOND_US
 from noonmark.node.life import Life
+from noonmark.schedule.zones import tz_version
 from noonmark.shard.limits import LATENESS_BOUNDS_S
 
 
@@ -64,6 +71,7 @@ class NodeMetrics(Collector):
             yield CounterMetricFamily(f"noonmark_{name}", text, value=totals.get(name, 0))
         yield CounterMetricFamily("noonmark_lives", "Node ids that this process has had", value=self.lives)
         yield _lateness(totals)
+        yield InfoMetricFamily("noonmark_tz", "The time zone database in use", value={"version": tz_version()})
         if life is not None:
             yield from self._now(life)
 

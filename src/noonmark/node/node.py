@@ -24,6 +24,7 @@ from noonmark.node.pager import next_page
 from noonmark.node.rescuer import keep_rescuing, keep_tenants
 from noonmark.node.ticker import keep_ticking
 from noonmark.node.upkeep import keep_history
+from noonmark.node.zones import keep_zones
 from noonmark.shard.outbox import Batch
 from noonmark.store.connect import Connection, Pool, connect, open_pool
 from noonmark.store.migrate import make_partitions, migrate
@@ -108,7 +109,7 @@ class Node:
         going = asyncio.create_task(
             life.run(
                 keep_ownership, keep_burying, keep_ticking, keep_rescuing, keep_tenants, keep_draining,
-                keep_history, self._watch_loop,
+                keep_history, keep_zones, self._watch_loop,
             )
         )  # fmt: skip
         stopping = asyncio.create_task(self._stopping.wait())

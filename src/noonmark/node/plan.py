@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from noonmark.clock import SECOND_US
 from noonmark.model.ids import JobId, PolicyId, ScheduleId, TenantId
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
-from noonmark.schedule import Now, Recurrence, intern, jitter_offset_us, once_at_us, slices
+from noonmark.node.span import Span
+from noonmark.schedule import Now, Recurrence, Timing, jitter_offset_us, once_at_us, timing
+from noonmark.schedule.misfire import MAX_ON_TIME
 from noonmark.shard.owner import Owner
 from noonmark.store.connect import Pool
 from noonmark.store.intern import intern_policies, intern_schedules
@@ -18,16 +19,18 @@ from noonmark.wire.resources import JobPatch, JobSpec
 
 
 class Plan(NamedTuple):
-    """A definition with its interned parts; `schedule_text` is None for one that does not recur."""
+    """A definition with its interned parts."""
 
     spec: JobSpec
     text: str
-    policy: Policy
+    timing: Timing
     policy_id: PolicyId
-    schedule_text: str | None
     schedule_id: ScheduleId | None
+    """None for a schedule that does not recur by the clock."""
 
-    def head(self, tenant_id: int, job_id: JobId, version: int, created_us: int, *, active: bool) -> JobHead:
+    def head(
+        self, tenant_id: int, job_id: JobId, version: int, created_us: int, span: Span, *, active: bool
+    ) -> JobHead:
         jitter_us = round(self.spec.jitter_s * 1000) * 1000
         return JobHead(
             job_id,
@@ -41,7 +44,12 @@ class Plan(NamedTuple):
             self.spec.misfire.catch_up,
             active,
             created_us,
+            span.planned_us,
             input_text(self.spec.input),
+            span.ends_us,
+            span.runs_left,
+            self.spec.misfire.window_s,
+            None if self.timing.delay_us is None else -(-self.timing.delay_us // 1000),
         )
 
 
@@ -49,7 +57,7 @@ def input_text(raw: msgspec.Raw | None) -> str | None:
     return None if raw is None or (text := bytes(raw)) == b"null" else text.decode()
 
 
-def policy_of(spec: JobSpec) -> Policy:
+def policy_of(spec: JobSpec, timing: Timing) -> Policy:
     return Policy(
         task=spec.task,
         queue=spec.queue,
@@ -57,24 +65,31 @@ def policy_of(spec: JobSpec) -> Policy:
         start_deadline_s=spec.start_deadline_s,
         retry=spec.retry,
         delivery=spec.delivery,
+        chained=timing.delay_us is not None,
     )
 
 
-async def make_plans(pool: Pool, specs: list[JobSpec], created_us: int) -> list[Plan]:
-    """Interns what the definitions share. What is interned in vain stays, and harms nobody."""
-    policies = await intern_policies(pool, {policy_of(spec) for spec in specs})
-    texts = [intern(spec.schedule, created_us, spec.jitter_s) for spec in specs]
-    schedules = await intern_schedules(pool, {text for text in texts if text is not None})
+async def make_plans(pool: Pool, tenant_id: int, specs: list[JobSpec], created_us: int) -> list[Plan]:
+    """Interns what the definitions share. What is interned in vain stays, and harms nobody.
+
+    Phases count from the creation of the job, so a later change of it does not move them.
+    """
+    timings = [
+        timing(spec.schedule, key=f"{tenant_id}/{spec.name}", created_us=created_us, jitter_s=spec.jitter_s)
+        for spec in specs
+    ]
+    carried = [policy_of(spec, one) for spec, one in zip(specs, timings, strict=True)]
+    policies = await intern_policies(pool, set(carried))
+    schedules = await intern_schedules(pool, {one.text for one in timings if one.text is not None})
     return [
         Plan(
             spec,
             msgspec.json.encode(spec).decode(),
-            policy := policy_of(spec),
+            one,
             policies[policy],
-            text,
-            None if text is None else schedules[text],
+            None if one.text is None else schedules[one.text],
         )
-        for spec, text in zip(specs, texts, strict=True)
+        for spec, one, policy in zip(specs, timings, carried, strict=True)
     ]
 
 
@@ -93,10 +108,12 @@ def first_runs(
     watermark_us = owner.watermarks[head.shard]
     if recurrence is not None:
         offset_us = head.jitter_ms * 1000
+        last_us = watermark_us - offset_us
+        if head.ends_us is not None:
+            last_us = min(last_us, head.ends_us)
         return [
-            run_row(head, piece.nominal_us, piece.nominal_us + offset_us, Reason.SCHEDULED, head.input)
-            for piece in slices(recurrence, now_us, watermark_us, now_us, SECOND_US, 0)
-            if piece.nominal_us > now_us and piece.offset_from_us < offset_us <= piece.offset_to_us
+            run_row(head, nominal_us, nominal_us + offset_us, Reason.SCHEDULED, head.input)
+            for nominal_us in recurrence.between(head.planned_us, last_us, MAX_ON_TIME)
         ]
     at_us = once_at_us(plan.spec.schedule, now_us)
     if at_us is None or not (anew or at_us > now_us):

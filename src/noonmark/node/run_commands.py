@@ -12,7 +12,9 @@ from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, RunRow
 from noonmark.node.life import Life
 from noonmark.node.plan import input_text, run_row
+from noonmark.shard.outbox import LinkEnd
 from noonmark.store import jobs as store
+from noonmark.store.commit import follow_links
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
 from noonmark.store.jobs import JobHead
@@ -48,9 +50,8 @@ async def cancel_run(life: Life, tenant_id: int, key: RunKey) -> None:
 
     in_memory = False
 
-    def prepare() -> None:
+    def cancel_in_memory() -> None:
         nonlocal in_memory
-        life.check(shard_of(key[0]))
         live = life.owner.live.get(key)
         if live is not None:
             if live.tenant_id != tenant_id:
@@ -58,14 +59,23 @@ async def cancel_run(life: Life, tenant_id: int, key: RunKey) -> None:
             in_memory = True
             life.owner.cancel(key, life.clock.now_us())
 
+    def prepare() -> None:
+        life.check(shard_of(key[0]))
+        cancel_in_memory()
+
     async def action(connection: Connection) -> None:
+        if not in_memory:
+            cancel_in_memory()  # the commit before this may have made it, as the next link of a fixed delay
         if in_memory:
             return
+        now_us = life.clock.now_us()
         async with fenced(connection, life.node_id):
             row = await store.delete_waiting_run(connection, tenant_id, *key)
             if row is None:
                 raise Conflict(f"the run {run_text(key)} has ended or never was", field="run_id")
-            await record_end(connection, [row], Outcome.CANCELLED, Reason.CANCELLED, life.clock.now_us())
+            await record_end(connection, [row], Outcome.CANCELLED, Reason.CANCELLED, now_us)
+            followers = await follow_links(connection, [LinkEnd(row.shard, row.job_id, row.nominal_us, now_us)])
+        await admit(life, connection, followers)
 
     await life.committer.perform(action, prepare)
     if in_memory:

@@ -15,7 +15,7 @@ from noonmark.model.run import RunRow
 from noonmark.node.life import Life
 from noonmark.schedule import Slice
 from noonmark.store.connect import Connection
-from noonmark.store.tick import tick
+from noonmark.store.tick import load_missed_ends, tick
 
 
 async def keep_ticking(life: Life) -> None:
@@ -58,8 +58,16 @@ async def _tick(
         life.owner.begin_tick(terms, until_us)
 
     async def action(connection: Connection) -> None:
-        due = life.timetable.expand(pieces + life.timetable.fresh(after_us, until_us, now_us), terms.keys())
-        rows: list[RunRow] = await tick(connection, life.node_id, terms, after_us=after_us, until_us=until_us, due=due)
+        timetable = life.timetable
+        missed_until_us = timetable.missed_until_us(now_us)
+        due = timetable.expand(pieces + timetable.fresh(after_us, until_us, now_us), terms.keys())
+        if missed_until_us > after_us:
+            ends = await load_missed_ends(connection, list(terms), after_us, missed_until_us)
+            due += timetable.ended(ends, after_us, until_us, now_us)
+        rows: list[RunRow] = await tick(
+            connection, life.node_id, terms,
+            after_us=after_us, until_us=until_us, now_us=now_us, due=due,
+        )  # fmt: skip
         await life.know_policies(connection, {row.policy_id for row in rows})
         for row in rows:
             life.owner.admit(row, life.clock.now_us())

@@ -24,6 +24,15 @@ class Rewait(NamedTuple):
     """Its job is paused."""
 
 
+class LinkEnd(NamedTuple):
+    """A run ended that may be the current link of a fixed delay, which the next one follows."""
+
+    shard: int
+    job_id: JobId
+    nominal_us: int
+    ended_us: int
+
+
 class Batch:
     """Rows in the order in which the transaction writes them, and the answers that its commit releases."""
 
@@ -36,6 +45,7 @@ class Batch:
         "ended",
         "finished_grants",
         "grants",
+        "links",
         "rewaits",
         "slept",
     )
@@ -46,6 +56,8 @@ class Batch:
         self.cancelling: list[tuple[int, int, JobId]] = []
         self.ended: list[tuple[int, int, JobId]] = []
         """(shard, nominal_us, job_id) of runs whose rows go."""
+        self.links: list[LinkEnd] = []
+        """Of some of the ended runs; never without them."""
         self.grants: list[GrantRow] = []
         self.finished_grants: list[tuple[int, GrantId]] = []
         self.attempts: list[AttemptRow] = []

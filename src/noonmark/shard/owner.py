@@ -31,7 +31,7 @@ from noonmark.shard.fleet import Fleet, WaitingClaim
 from noonmark.shard.held import Held
 from noonmark.shard.limits import LATENESS_BOUNDS_S, Counts, Limits
 from noonmark.shard.live import LEFT_IN_ROW, Grant, Kind, Live, State
-from noonmark.shard.outbox import Batch, Rewait
+from noonmark.shard.outbox import Batch, LinkEnd, Rewait
 from noonmark.shard.ready import ReadyQueue
 from noonmark.shard.retry import delay_us
 from noonmark.shard.rules import Rule, StartDeadline
@@ -351,6 +351,7 @@ class Owner:
     ) -> None:
         """One attempt is over: the run ends, dies or waits again."""
         outcome, reason, final, failed = verdict = judge(live, self._policies[live.policy_id], end, reason)
+        finished_us = min(max(end.finished_us, grant.granted_us), now_us)
         live.attempt += 1
         live.failures += failed
         self.outbox.attempts.append(
@@ -359,7 +360,7 @@ class Owner:
                 live.job_id,
                 live.nominal_us,
                 live.attempt,
-                min(max(end.finished_us, grant.granted_us), now_us),
+                finished_us,
                 live.tenant_id,
                 live.version,
                 grant.worker_id,
@@ -386,7 +387,7 @@ class Owner:
                     live.shard, live.nominal_us, live.job_id, now_us, live.attempt, live.failures, reason, end.error
                 )
             )
-        self._end_row(live)
+        self._end_row(live, finished_us)
 
     def _rewait(self, live: Live, verdict: Verdict, error: str | None, now_us: int) -> None:
         live.due_us = now_us
@@ -417,8 +418,10 @@ class Owner:
         )  # fmt: skip
         self.counts.ended[outcome] += 1
         self.backlog.leave(live.lane)
-        self._end_row(live)
+        self._end_row(live, now_us)
 
-    def _end_row(self, live: Live) -> None:
+    def _end_row(self, live: Live, ended_us: int) -> None:
         self.outbox.ended.append((live.shard, live.nominal_us, live.job_id))
+        if self._policies[live.policy_id].chained and live.nominal_us % 1000 == 0:
+            self.outbox.links.append(LinkEnd(live.shard, live.job_id, live.nominal_us, ended_us))
         self._forget(live)

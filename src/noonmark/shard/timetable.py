@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from noonmark.model.job import MAX_CATCH_UP
 from noonmark.schedule import Recurrence, Slice, next_needed_after, recurrence, slices
+from noonmark.schedule.bounds import Bounded
 
 
 class Due(NamedTuple):
@@ -23,13 +24,25 @@ class Due(NamedTuple):
     offset_to_ms: int
     missed: bool
     rank: int
+    ends_us: int | None = None
+    """Only for the jobs whose last occurrence this bounds: their missed ones are ranked from there."""
+
+
+class MissedEnd(NamedTuple):
+    """A schedule came to an end for some jobs of a shard while nobody fired; they catch up on `most` at the most."""
+
+    shard: int
+    schedule_id: int
+    ends_us: int
+    most: int
 
 
 class _Entry:
-    __slots__ = ("recurrence", "shards")
+    __slots__ = ("recurrence", "shards", "text")
 
-    def __init__(self, recurrence: Recurrence) -> None:
-        self.recurrence = recurrence
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.recurrence: Recurrence = recurrence(text)
         self.shards: set[int] = set()
 
 
@@ -47,7 +60,7 @@ class Timetable:
     def add(self, shard: int, schedule_id: int, text: str) -> None:
         entry = self._entries.get(schedule_id)
         if entry is None:
-            entry = self._entries[schedule_id] = _Entry(recurrence(text))
+            entry = self._entries[schedule_id] = _Entry(text)
             self._fresh.append(schedule_id)
             if self._at_us is not None:
                 self._need(schedule_id, entry, self._at_us)
@@ -61,6 +74,23 @@ class Timetable:
 
     def recurrence(self, schedule_id: int) -> Recurrence:
         return self._entries[schedule_id].recurrence
+
+    def reload(self) -> Iterator[None]:
+        """Reads every schedule anew from its text, one a step, as after a change of the time zones.
+
+        Between two steps anything else may be asked. Watermarks stay where they are: what was made ahead under the old
+        rules stays, and what follows it goes by the new ones.
+        """
+        for schedule_id, entry in list(self._entries.items()):
+            entry.recurrence = recurrence(entry.text)
+            # Its old place in the heap stays too: to be asked once in vain harms nobody.
+            if self._at_us is not None:
+                self._need(schedule_id, entry, self._at_us)
+            yield
+
+    def missed_until_us(self, now_us: int) -> int:
+        """What was due up to then and is made only now was missed."""
+        return now_us - self._grace_us - 1
 
     def window(self, after_us: int, until_us: int, now_us: int) -> list[tuple[int, Slice]]:
         """(schedule, slice) of everything due in (after, until]."""
@@ -80,6 +110,17 @@ class Timetable:
             for schedule_id, entry in self._entries.items():
                 self._need(schedule_id, entry, until_us)
 
+    def ended(self, ends: Collection[MissedEnd], after_us: int, until_us: int, now_us: int) -> list[Due]:
+        """What the jobs that ended meanwhile have missed in (after, until]."""
+        found: list[Due] = []
+        for shard, schedule_id, ends_us, most in ends:
+            entry = self._entries.get(schedule_id)
+            if entry is not None and shard in entry.shards:
+                bounded = Bounded(entry.recurrence, end_us=ends_us)
+                pieces = slices(bounded, after_us, until_us, now_us, self._grace_us, most)
+                found += [_due(shard, schedule_id, piece, ends_us) for piece in pieces if piece.missed]
+        return found
+
     def expand(self, pieces: Collection[tuple[int, Slice]], shards: Collection[int]) -> list[Due]:
         """What those slices mean for the given shards."""
         return list(self._expand(pieces, set(shards)))
@@ -97,9 +138,8 @@ class Timetable:
             entry = self._entries.get(schedule_id)
             if entry is None:
                 continue
-            from_ms, to_ms = piece.offset_from_us // 1000, piece.offset_to_us // 1000
             for shard in sorted(entry.shards & shards):
-                yield Due(shard, schedule_id, piece.nominal_us, from_ms, to_ms, piece.missed, piece.rank)
+                yield _due(shard, schedule_id, piece)
 
     def _steady(self, until_us: int) -> list[int]:
         due: set[int] = set()
@@ -115,3 +155,8 @@ class Timetable:
         needed_us = next_needed_after(entry.recurrence, after_us)
         if needed_us is not None:
             heappush(self._needed, (needed_us, schedule_id))
+
+
+def _due(shard: int, schedule_id: int, piece: Slice, ends_us: int | None = None) -> Due:
+    from_ms, to_ms = piece.offset_from_us // 1000, piece.offset_to_us // 1000
+    return Due(shard, schedule_id, piece.nominal_us, from_ms, to_ms, piece.missed, piece.rank, ends_us)

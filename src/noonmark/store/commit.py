@@ -5,7 +5,7 @@ from typing import Any
 
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
-from noonmark.shard.outbox import Batch
+from noonmark.shard.outbox import Batch, LinkEnd
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced, fenced
 from noonmark.store.statement import statement
@@ -31,7 +31,9 @@ def _run_record(row: RunRow) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> None:
+async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> list[RunRow]:
+    """Answers the runs that follow the ended links of fixed delays: those that do not sleep wait from now on."""
+    followers: list[RunRow] = []
     async with fenced(connection, node_id):
         if 0 < len(batch.created) <= _FEW:
             if await insert_runs(connection, batch.created) != len(batch.created):
@@ -50,6 +52,8 @@ async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> No
             await connection.execute(statement("bury_runs"), *columns(batch.dead, 8))
         if batch.ended:
             await connection.execute(statement("delete_runs"), *columns(batch.ended, 3))
+        if batch.links:
+            followers = await follow_links(connection, batch.links)
         if len(batch.grants) == 1:
             await connection.execute(statement("insert_grant"), *batch.grants[0])
         elif batch.grants:
@@ -58,6 +62,12 @@ async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> No
             await connection.execute(statement("delete_grants"), *columns(batch.finished_grants, 2))
         if batch.attempts:
             await connection.copy_records_to_table("attempt", schema_name="noonmark", records=batch.attempts)
+    return followers
+
+
+async def follow_links(connection: Connection, links: Iterable[LinkEnd]) -> list[RunRow]:
+    """Makes the runs that follow, inside the transaction that ends the ones before them."""
+    return list(map(RunRow._make, await connection.fetch(statement("follow_links"), *columns(links, 4))))
 
 
 async def insert_runs(connection: Connection, rows: Iterable[RunRow]) -> int:

@@ -25,7 +25,17 @@ class JobHead(NamedTuple):
     catch_up: int
     active: bool
     created_us: int
+    planned_us: int
+    """Occurrences after this count: the job was created, changed or resumed then, or starts right after."""
     input: str | None
+    ends_us: int | None = None
+    """Occurrences after this do not count."""
+    runs_left: int | None = None
+    """How many occurrences were left at `planned_us`; of a fixed delay, how many links may still be made."""
+    catch_up_s: float | None = None
+    delay_ms: int | None = None
+    link_us: int | None = None
+    """The current link of a fixed delay, at the moment when this was read."""
 
     @property
     def shard(self) -> int:
@@ -50,10 +60,13 @@ async def insert_jobs(connection: Connection, heads: Sequence[JobHead], specs: S
     """Answers the names that were taken already; if there are any, the caller rolls back."""
     first = heads[0]
     rows = [
-        (h.shard, h.job_id, h.policy_id, h.schedule_id, h.jitter_ms, h.priority, h.catch_up, h.name, h.input)
+        (
+            h.shard, h.job_id, h.policy_id, h.schedule_id, h.jitter_ms, h.priority, h.catch_up, h.planned_us, h.name,
+            h.input, h.ends_us, h.runs_left, h.catch_up_s, h.delay_ms, h.link_us,
+        )
         for h in heads
-    ]
-    inserted = await connection.fetch(statement("insert_jobs"), first.tenant_id, first.created_us, *columns(rows, 9))
+    ]  # fmt: skip
+    inserted = await connection.fetch(statement("insert_jobs"), first.tenant_id, first.created_us, *columns(rows, 15))
     if len(inserted) < len(heads):
         names = {row[0] for row in inserted}
         return [head.name for head in heads if head.name not in names]
@@ -89,14 +102,18 @@ async def load_spec(connection: Connection, head: JobHead) -> str:
 async def update_job(connection: Connection, head: JobHead, spec: str, at_us: int) -> None:
     await connection.execute(
         statement("update_job"), head.shard, head.job_id, head.version, head.policy_id, head.schedule_id,
-        head.jitter_ms, head.priority, head.catch_up, head.input, at_us,
+        head.jitter_ms, head.priority, head.catch_up, head.input, at_us, head.planned_us, head.ends_us, head.runs_left,
+        head.catch_up_s, head.delay_ms, head.link_us,
     )  # fmt: skip
     await insert_versions(connection, [head], [spec], at_us)
     await insert_events(connection, [head], "changed", at_us)
 
 
 async def set_job_active(connection: Connection, head: JobHead, at_us: int) -> None:
-    await connection.execute(statement("set_job_active"), head.shard, head.job_id, head.active, at_us)
+    await connection.execute(
+        statement("set_job_active"), head.shard, head.job_id, head.active, at_us, head.planned_us, head.ends_us,
+        head.runs_left, head.link_us,
+    )  # fmt: skip
     await insert_events(connection, [head], "resumed" if head.active else "paused", at_us)
 
 
@@ -132,6 +149,10 @@ async def unpark_runs(connection: Connection, head: JobHead, watermark_us: int) 
 async def load_waiting_runs(connection: Connection, head: JobHead, watermark_us: int, most: int) -> list[RunRow]:
     rows = await connection.fetch(statement("load_waiting_runs"), head.shard, head.job_id, watermark_us, most)
     return list(map(RunRow._make, rows))
+
+
+async def has_run(connection: Connection, head: JobHead, nominal_us: int) -> bool:
+    return bool(await connection.fetchval(statement("has_run"), head.shard, nominal_us, head.job_id))
 
 
 async def without_ended(connection: Connection, rows: Sequence[RunRow]) -> list[RunRow]:

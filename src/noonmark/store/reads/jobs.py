@@ -20,6 +20,12 @@ class JobRecord(NamedTuple):
     spec: str
     schedule: str | None
     """The interned text; None for a job that does not recur."""
+    planned_us: int
+    """Occurrences after this count."""
+    ends_us: int | None
+    """Occurrences after this do not."""
+    link_us: int | None
+    """The current link of a fixed delay."""
 
 
 class KnownJob(NamedTuple):

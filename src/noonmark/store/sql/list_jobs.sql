@@ -13,7 +13,8 @@ WITH page AS (
     ORDER BY found.name
     LIMIT $6
 )
-SELECT j.job_id, j.version, j.active, j.created_at, j.updated_at, v.spec, s.text AS schedule
+SELECT j.job_id, j.version, j.active, j.created_at, j.updated_at, v.spec, s.text AS schedule, j.planned_from, j.ends_at,
+    j.link_at
 FROM page
 JOIN noonmark.job j ON j.shard = page.shard::smallint AND j.tenant_id = $1 AND j.name = page.name
 JOIN noonmark.job_version v ON v.shard = j.shard AND v.job_id = j.job_id AND v.version = j.version

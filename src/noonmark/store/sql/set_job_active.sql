@@ -1,3 +1,3 @@
 UPDATE noonmark.job
-SET active = $3, updated_at = $4, planned_from = CASE WHEN $3 THEN $4 ELSE planned_from END
+SET active = $3, updated_at = $4, planned_from = $5, ends_at = $6, runs_left = $7, link_at = $8
 WHERE shard = $1 AND job_id = $2

@@ -1,14 +1,24 @@
--- The runs of all active jobs on the schedules that are due, read from the jobs themselves. A missed occurrence is kept
--- if the job catches up on that many; one that exists already is left alone.
+-- The runs of all active jobs on the schedules that are due, read from the jobs themselves. One that exists already is
+-- left alone. A missed occurrence is kept if the job catches up on that many, counted back from its last one, and if it
+-- is not older at $9, which is now, than the job's window. Where jobs have ended meanwhile, their missed occurrences come
+-- once more, ranked from that end.
 INSERT INTO noonmark.run (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason, input)
 SELECT j.shard, f.nominal_at, j.job_id, f.nominal_at + j.jitter_ms * interval '1 millisecond',
        j.tenant_id, j.version, j.policy_id, j.priority, CASE WHEN f.missed THEN 2 ELSE 1 END, j.input
-FROM unnest($1::smallint[], $2::integer[], $3::timestamptz[], $4::integer[], $5::integer[], $6::boolean[], $7::integer[])
-    AS f (shard, schedule_id, nominal_at, offset_from_ms, offset_to_ms, missed, rank)
+FROM unnest($1::smallint[], $2::integer[], $3::timestamptz[], $4::integer[], $5::integer[], $6::boolean[], $7::integer[],
+            $8::timestamptz[])
+    AS f (shard, schedule_id, nominal_at, offset_from_ms, offset_to_ms, missed, rank, ends_at)
 JOIN noonmark.job j
     ON j.shard = f.shard AND j.schedule_id = f.schedule_id AND j.active
     AND j.jitter_ms > f.offset_from_ms AND j.jitter_ms <= f.offset_to_ms
-WHERE (NOT f.missed OR f.rank < j.catch_up) AND f.nominal_at > j.planned_from
+WHERE f.nominal_at > j.planned_from
+    AND (j.ends_at IS NULL OR f.nominal_at <= j.ends_at)
+    AND (NOT f.missed OR (
+        f.rank < j.catch_up
+        AND (j.catch_up_s IS NULL
+             OR f.nominal_at + j.jitter_ms * interval '1 millisecond' >= $9::timestamptz - j.catch_up_s * interval '1 second')
+        AND (f.ends_at IS NULL OR f.ends_at = j.ends_at)
+    ))
 ON CONFLICT DO NOTHING
 RETURNING job_id, nominal_at, due_at, tenant_id, version, policy_id, priority, attempt, failures, reason,
     CASE WHEN octet_length(input::text) > 1024 THEN '' ELSE input::text END AS input, sleeps

@@ -1,0 +1,28 @@
+-- Runs that ended, of jobs with a fixed delay. Where one is its active job's current link, the next link takes its place
+-- and its run is made; any other run, such as one that was taken back from the dead letters, is followed by nothing. A
+-- link that ended before its time is taken to have ended at its time. Nominal times are whole milliseconds.
+WITH moved AS (
+    UPDATE noonmark.job j
+    SET (link_at, runs_left) = (
+        SELECT CASE WHEN j.runs_left = 0 OR n.next_at > j.ends_at THEN NULL ELSE n.next_at END,
+               CASE WHEN j.runs_left = 0 OR n.next_at > j.ends_at THEN j.runs_left ELSE j.runs_left - 1 END
+        FROM (SELECT date_trunc('milliseconds', interval '999 microseconds' + GREATEST(
+            GREATEST(k.ended_at, k.link_at) + j.delay_ms * interval '1 millisecond',
+            j.planned_from + interval '1 microsecond'
+        )) AS next_at) AS n
+    )
+    FROM unnest($1::smallint[], $2::bigint[], $3::timestamptz[], $4::timestamptz[])
+        AS k (shard, job_id, link_at, ended_at)
+    WHERE j.shard = k.shard AND j.job_id = k.job_id AND j.link_at = k.link_at AND j.active
+    RETURNING j.shard, j.job_id, j.link_at, j.jitter_ms, j.tenant_id, j.version, j.policy_id, j.priority, j.input
+)
+INSERT INTO noonmark.run (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason, input, sleeps)
+SELECT m.shard, m.link_at, m.job_id, d.due_at, m.tenant_id, m.version, m.policy_id, m.priority, 1, m.input,
+       d.due_at > s.watermark
+FROM moved m
+JOIN noonmark.shard s ON s.shard = m.shard
+CROSS JOIN LATERAL (SELECT m.link_at + m.jitter_ms * interval '1 millisecond' AS due_at) AS d
+WHERE m.link_at IS NOT NULL
+ON CONFLICT DO NOTHING
+RETURNING job_id, nominal_at, due_at, tenant_id, version, policy_id, priority, attempt, failures, reason,
+    CASE WHEN octet_length(input::text) > 1024 THEN '' ELSE input::text END AS input, sleeps

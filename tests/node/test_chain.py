@@ -1,0 +1,216 @@
+"""Fixed delays: each run comes so long after the one before it ended, whatever happens to that one."""
+
+import asyncio
+from datetime import timedelta
+from itertools import pairwise
+
+from noonmark.clock import from_datetime
+from noonmark.model.policy import Retry
+from noonmark.schedule import Every, Manual
+from noonmark.wire.resources import Job, JobPatch
+from tests.conftest import Engine, eventually
+from tests.node.conftest import Stage
+from tests.node.tasks import Seen
+
+SECOND_US = 1_000_000
+DELAY = Every("1s", pace="delay")
+
+
+async def links(stage: Stage, job: Job) -> list[tuple[int, int]]:
+    """(nominal time, when it ended) of the ended runs of the schedule; no other run has a whole millisecond."""
+    rows = await stage.engine.pool.fetch(
+        "SELECT nominal_at, finished_at FROM noonmark.attempt WHERE final AND job_id = $1 ORDER BY 1",
+        await stage.engine.pool.fetchval("SELECT job_id FROM noonmark.job WHERE name = $1", job.name),
+    )
+    return [(row[0], row[1]) for row in rows if row[0] % 1000 == 0]
+
+
+async def waiting(stage: Stage, job: Job) -> list[tuple[int, str]]:
+    runs = (await stage.client.list_runs(job.id)).items
+    live = [run for run in runs if run.state in ("waiting", "parked", "running", "retrying")]
+    return [(from_datetime(run.nominal_at), run.state) for run in live if from_datetime(run.nominal_at) % 1000 == 0]
+
+
+async def reaches(stage: Stage, job: Job, count: int, within_s: float = 10.0) -> list[tuple[int, int]]:
+    async def enough() -> bool:
+        return len(await links(stage, job)) >= count
+
+    await eventually(enough, within_s)
+    return await links(stage, job)
+
+
+def apart_us(ended: list[tuple[int, int]]) -> list[int]:
+    return [after[0] - before[1] for before, after in pairwise(ended)]
+
+
+async def test_a_link_comes_one_delay_after_the_one_before_it_ended(stage: Stage) -> None:
+    job = await stage.job("chain", "wait", input=[0.4], schedule=DELAY)
+    assert job.next_at is not None
+    assert timedelta(seconds=1) <= job.next_at - job.created_at < timedelta(seconds=1.5)
+    ended = await reaches(stage, job, 4)
+    assert all(SECOND_US <= us < SECOND_US + 1_000 for us in apart_us(ended))
+    assert all(1.4 * SECOND_US <= b[0] - a[0] < 2.4 * SECOND_US for a, b in pairwise(ended))
+
+
+async def test_a_chain_goes_on_after_a_failure_and_a_redrive_does_not_fork_it(stage: Stage) -> None:
+    job = await stage.job("failing", "fail", schedule=DELAY, retry=Retry(max_attempts=2, base_s=0.0))
+    ended = await reaches(stage, job, 2)
+    assert all(SECOND_US <= us < SECOND_US + 1_000 for us in apart_us(ended))
+    dead = (await stage.client.dead_letters("failing")).items
+    assert len(dead) == 2
+    assert await stage.client.redrive([letter.run for letter in dead]) == 2
+    await reaches(stage, job, 6, 15)
+    by_nominal = sorted(dict(await links(stage, job)))
+    assert all(b - a > SECOND_US for a, b in pairwise(by_nominal)), "two chains"
+    assert len(await waiting(stage, job)) <= 1
+
+
+async def test_a_trigger_beside_a_chain_leaves_it_alone(stage: Stage) -> None:
+    job = await stage.job("chain", schedule=DELAY)
+    for _ in range(5):
+        run = await stage.client.trigger_job(job.id)
+        assert await stage.ended(run) == ["succeeded"]
+    ended = await reaches(stage, job, 3)
+    assert all(SECOND_US <= us < SECOND_US + 1_000 for us in apart_us(ended))
+    assert len(await waiting(stage, job)) <= 1
+
+
+async def test_a_cancelled_link_is_followed_wherever_it_stood(stage: Stage) -> None:
+    """Beyond the lookahead, within it, and with a worker."""
+    far = await stage.job("far", schedule=Every("10s", pace="delay"))
+    near = await stage.job("near", schedule=Every("2s", pace="delay"))
+    for job, delay_s in ((far, 10), (near, 2)):
+        [(first_us, _)] = await waiting(stage, job)
+        run = (await stage.client.list_runs(job.id)).items[0]
+        await stage.client.cancel_run(run.id)
+        assert await waiting(stage, job) == [(first_us + delay_s * SECOND_US, "waiting")]
+    held = await stage.job("held", "hold", schedule=DELAY)
+    await eventually(lambda: stage.seen.calls, 5)
+    await stage.client.cancel_run(stage.seen.calls[0][0])
+    await reaches(stage, held, 1)
+    await eventually(lambda: len(stage.seen.calls) >= 2, 5)
+
+
+async def test_a_link_that_comes_too_late_to_start_is_followed(stage: Stage) -> None:
+    await stage.engine.stop_worker(stage.worker)
+    job = await stage.job("late", schedule=DELAY, start_deadline_s=0.1)
+    await asyncio.sleep(1.5)
+    await stage.engine.start_worker(stage.seen.app)
+    ended = await reaches(stage, job, 2)
+    outcomes = await stage.engine.pool.fetch("SELECT outcome FROM noonmark.attempt ORDER BY nominal_at LIMIT 1")
+    assert outcomes[0][0] == 7
+    assert apart_us(ended)[0] >= SECOND_US
+
+
+async def test_a_paused_chain_stands_still_and_goes_on(stage: Stage) -> None:
+    job = await stage.job("chain", schedule=DELAY)
+    await reaches(stage, job, 1)
+    await stage.client.pause_job(job.id)
+    count = len(await links(stage, job))
+    await asyncio.sleep(1.5)
+    assert len(await links(stage, job)) == count
+    [(link_us, state)] = await waiting(stage, job)
+    assert state == "parked"
+    await stage.client.resume_job(job.id)
+    ended = await reaches(stage, job, count + 3)
+    assert ended[count][0] == link_us
+    assert all(us >= SECOND_US for us in apart_us(ended))
+
+
+async def test_a_link_that_ends_during_a_pause_is_followed_after_it(stage: Stage) -> None:
+    job = await stage.job("held", "hold", schedule=DELAY)
+    await eventually(lambda: stage.seen.calls, 5)
+    await stage.client.pause_job(job.id)
+    stage.seen.gate.set()
+    await reaches(stage, job, 1)
+    await stage.client.update_job(job.id, JobPatch(priority=3))
+    await asyncio.sleep(1.2)
+    assert await waiting(stage, job) == []
+    resumed_us = from_datetime((await stage.client.resume_job(job.id)).updated_at)
+    [(next_us, _)] = await waiting(stage, job)
+    assert 0 <= next_us - resumed_us - SECOND_US < 1_000
+    await reaches(stage, job, 3)
+
+
+async def test_a_change_gives_the_next_link_its_terms(stage: Stage) -> None:
+    job = await stage.job("chain", input=["old"], schedule=Every("2s", pace="delay"))
+    [(first_us, _)] = await waiting(stage, job)
+    await stage.client.update_job(job.id, JobPatch(task="hold"))
+    assert await waiting(stage, job) == [(first_us, "waiting")], "its time stays"
+    await eventually(lambda: stage.seen.calls, 6)
+    await stage.client.update_job(job.id, JobPatch(schedule=Every("30s", pace="delay")))
+    stage.seen.gate.set()
+    [(_, ended_us)] = await reaches(stage, job, 1)
+    [(next_us, _)] = await eventually(lambda: waiting(stage, job))
+    assert 0 <= next_us - ended_us - 30 * SECOND_US < 1_000, "the new delay follows the run that was going on"
+    changed = await stage.client.update_job(job.id, JobPatch(schedule=Every("1s", pace="delay"), task="record"))
+    [(sooner_us, _)] = await waiting(stage, job)
+    assert 0 <= sooner_us - from_datetime(changed.updated_at) - SECOND_US < 1_000
+    await reaches(stage, job, 3)
+    await stage.client.update_job(job.id, JobPatch(schedule=Manual()))
+    count = len(stage.seen.calls)
+    await asyncio.sleep(1.5)
+    assert len(stage.seen.calls) <= count + 1
+    assert await waiting(stage, job) == []
+
+
+async def test_a_paused_chain_can_be_changed(stage: Stage) -> None:
+    job = await stage.job("chain", input=["old"], schedule=Every("3s", pace="delay"))
+    [(first_us, _)] = await waiting(stage, job)
+    await stage.client.pause_job(job.id)
+    await stage.client.update_job(job.id, JobPatch(priority=1))
+    assert await waiting(stage, job) == [(first_us, "parked")]
+    await stage.client.update_job(job.id, JobPatch(schedule=DELAY))
+    assert await waiting(stage, job) == []
+    resumed_us = from_datetime((await stage.client.resume_job(job.id)).updated_at)
+    ended = await reaches(stage, job, 2)
+    assert 0 <= ended[0][0] - resumed_us - SECOND_US < 1_000
+
+
+async def test_a_chain_keeps_to_its_bounds(stage: Stage) -> None:
+    now = (await stage.now()).replace(microsecond=0)
+    start = now + timedelta(seconds=2)
+    job = await stage.job("starts", schedule=Every("1s", pace="delay", start=start, max_runs=3))
+    ends = await stage.job("ends", schedule=Every("1s", pace="delay", end=now + timedelta(seconds=4)))
+    ended = await reaches(stage, job, 3)
+    assert ended[0][0] == from_datetime(start)
+    await reaches(stage, ends, 2)
+    await stage.idle()
+    await asyncio.sleep(1.2)
+    assert len(await links(stage, job)) == 3
+    assert all(us <= from_datetime(now) + 4 * SECOND_US for us, _ in await links(stage, ends))
+    for one in (job, ends):
+        await stage.client.pause_job(one.id)
+        resumed = await stage.client.resume_job(one.id)
+        assert resumed.next_at is None
+
+
+async def test_a_deleted_chain_is_over(stage: Stage) -> None:
+    job = await stage.job("gone", "hold", schedule=DELAY)
+    await eventually(lambda: stage.seen.calls, 5)
+    await stage.client.delete_job(job.id)
+    await stage.idle()
+    await asyncio.sleep(1.2)
+    assert len(stage.seen.calls) == 1
+
+
+async def test_a_chain_goes_on_under_the_next_node(engine: Engine) -> None:
+    """With a link that waits, and with one that runs meanwhile."""
+    first, second = await engine.start_node(), await engine.start_node()
+    engine.address = f"{first},{second}"
+    seen = Seen()
+    worker = await engine.start_worker(seen.app)
+    engine.address = second
+    stage = Stage(engine, engine.client(), seen, worker)
+    jobs = [await stage.job(f"slow-{n}", "wait", input=[1.5], schedule=DELAY) for n in range(6)]
+    jobs += [await stage.job(f"quick-{n}", schedule=DELAY) for n in range(6)]
+    await reaches(stage, jobs[-1], 2)
+    await eventually(lambda: "wait" in seen.whats(), 5)
+    await engine.stop_node(first)
+    before = {job.id: len(await links(stage, job)) for job in jobs}
+    for job in jobs:
+        ended = await reaches(stage, job, before[job.id] + 2, 20)
+        assert all(us >= SECOND_US for us in apart_us(ended))
+        await eventually(lambda job=job: waiting(stage, job), 5)
+        assert len(await waiting(stage, job)) <= 1
+    await seen.app.close()
