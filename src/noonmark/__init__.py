@@ -1,9 +1,10 @@
 """Noonmark: cron as a service."""
 
-from noonmark.app import App, at, cron, every
+from noonmark.app import App
 from noonmark.client import Client, context, submit_in, submit_in_sync
 from noonmark.model.job import Misfire
 from noonmark.model.policy import Retry
+from noonmark.when import at, cron, delay, english, every, interval, rrule, solar, times
 
 __version__ = "0.1.0"
 
@@ -16,7 +17,13 @@ __all__ = [
     "at",
     "context",
     "cron",
+    "delay",
+    "english",
     "every",
+    "interval",
+    "rrule",
+    "solar",
     "submit_in",
     "submit_in_sync",
+    "times",
 ]

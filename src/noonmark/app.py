@@ -13,29 +13,14 @@ from noonmark.client.client import DEFAULT_SERVER, Client
 from noonmark.errors import DuplicateName
 from noonmark.model.job import DEFAULT_PRIORITY, Misfire
 from noonmark.model.policy import Retry
-from noonmark.schedule.spec import At, Cron, Every, Manual, ScheduleSpec
+from noonmark.schedule.spec import Manual, ScheduleSpec
+from noonmark.schedule.text import read_schedule
+from noonmark.when import at as at_time
 from noonmark.wire.resources import Job, JobPatch, JobSpec, Submission
 
 Mode = Literal["async", "thread", "process"]
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def every(period: str | float, *, anchor: datetime | None = None) -> Every:
-    """At a fixed rate: `every("5s")`, `every("1h30m")`, `every(0.5)` (seconds)."""
-    return Every(every=period, anchor=anchor)
-
-
-def cron(expression: str, *, tz: str = "UTC") -> Cron:
-    """By the wall clock of a time zone: `cron("0 1 * * *", tz="Europe/Zurich")`."""
-    return Cron(cron=expression, tz=tz)
-
-
-def at(moment: datetime) -> At:
-    """Once, at a time, which needs a time zone."""
-    if moment.tzinfo is None:
-        raise ValueError("at: a time needs a time zone")
-    return At(at=moment)
 
 
 def _raw(value: Any) -> msgspec.Raw:
@@ -86,7 +71,7 @@ class Task(Generic[P, R]):
 
     async def submit_at(self, moment: datetime, *args: P.args, **kwargs: P.kwargs) -> str:
         """Run it at a time, which may lie years ahead."""
-        at(moment)
+        at_time(moment)
         return (await self._submit([self._bound(args, kwargs)], moment, None))[0]
 
     async def submit_many(
@@ -97,7 +82,7 @@ class Task(Generic[P, R]):
 
     async def schedule(
         self,
-        schedule: ScheduleSpec,
+        schedule: ScheduleSpec | str,
         *,
         name: str | None = None,
         input: Any = None,
@@ -107,12 +92,15 @@ class Task(Generic[P, R]):
         start_deadline_s: float | None = None,
         delivery: Literal["at_least_once", "at_most_once"] = "at_least_once",
     ) -> Job:
-        """Makes a job of this task; its name defaults to the task's. `DuplicateName` if the tenant has that name."""
+        """Makes a job of this task; its name defaults to the task's. `DuplicateName` if the tenant has that name.
+
+        The schedule may be one string in any form: `"every weekday at 9:30"`, `"TZ=Europe/Berlin 0 9 * * *"`.
+        """
         await self.app.declare()
         spec = JobSpec(
             name=name or self.name,
             task=self.name,
-            schedule=schedule,
+            schedule=read_schedule(schedule) if isinstance(schedule, str) else schedule,
             input=_raw(input),
             queue=self.queue,
             priority=priority,

@@ -14,11 +14,14 @@ from noonmark.model.job import is_name
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, RunRow
-from noonmark.schedule import intern
+from noonmark.node.chain import with_first_link
+from noonmark.node.span import span_from
+from noonmark.schedule import Timing, recurrence, timing
 from noonmark.store import jobs as store
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection, Pool
 from noonmark.store.intern import intern_policies, intern_schedules
+from noonmark.store.jobs import JobHead
 from noonmark.store.statement import statement
 from noonmark.wire.resources import JobPatch, JobSpec, Submission
 from noonmark.wire.worker import (
@@ -79,21 +82,34 @@ class PlainNode:
         self._must_own(shards)
         now_us = self.clock.now_us()
         policies = [_policy(spec) for spec in specs]
-        texts = [intern(spec.schedule, now_us, spec.jitter_s) for spec in specs]
+        timings = [
+            timing(spec.schedule, key=f"{tenant_id}/{spec.name}", created_us=now_us, jitter_s=spec.jitter_s)
+            for spec in specs
+        ]
         policy_ids = await intern_policies(self.pool, set(policies))
-        schedule_ids = await intern_schedules(self.pool, {text for text in texts if text})
+        schedule_ids = await intern_schedules(self.pool, {known.text for known in timings if known.text})
         async with self.pool.acquire() as connection, connection.transaction():
             job_ids = await store.next_job_ids(connection, shards)
             heads = [
-                store.JobHead(
-                    job_id, TenantId(tenant_id), spec.name, 1, policy_ids[policy], schedule_ids[text] if text else None,
-                    0, spec.priority, spec.misfire.catch_up, True, now_us, _text(spec.input),
+                self._new_head(
+                    JobHead(
+                        job_id, TenantId(tenant_id), spec.name, 1, policy_ids[policy],
+                        None if known.text is None else schedule_ids[known.text], 0, spec.priority,
+                        spec.misfire.catch_up, True, now_us, now_us, _text(spec.input),
+                    ),
+                    known,
                 )
-                for job_id, spec, policy, text in zip(job_ids, specs, policies, texts, strict=True)
+                for job_id, spec, policy, known in zip(job_ids, specs, policies, timings, strict=True)
             ]  # fmt: skip
             if taken := await store.insert_jobs(connection, heads, [msgspec.json.encode(s).decode() for s in specs]):
                 raise DuplicateName(f"there is a job {taken[0]!r} already", field="name")
         return job_ids
+
+    def _new_head(self, head: JobHead, known: Timing) -> JobHead:
+        recurring = None if known.text is None else recurrence(known.text)
+        span = span_from(known, recurring, head.created_us, known.max_runs)
+        bounded = head._replace(planned_us=span.planned_us, ends_us=span.ends_us, runs_left=span.runs_left)
+        return with_first_link(bounded, known, head.created_us)
 
     async def update_job(self, tenant_id: int, job_id: JobId, patch: JobPatch, expected_version: int | None) -> None:
         async with self.pool.acquire() as connection, connection.transaction():
@@ -190,7 +206,7 @@ class PlainNode:
 
     async def _head(
         self, connection: Connection, tenant_id: int, job_id: JobId, expected: int | None = None
-    ) -> store.JobHead:
+    ) -> JobHead:
         self._must_own([shard_of(job_id)])
         heads = await store.load_heads(connection, [job_id])
         if not heads or heads[0].tenant_id != tenant_id:
@@ -199,7 +215,7 @@ class PlainNode:
             raise VersionConflict(f"the job is at version {heads[0].version}", field="If-Match", fix="read it again")
         return heads[0]
 
-    async def _head_of(self, connection: Connection, tenant_id: int, ref: str) -> store.JobHead:
+    async def _head_of(self, connection: Connection, tenant_id: int, ref: str) -> JobHead:
         if ref.startswith("job_"):
             return await self._head(connection, tenant_id, parse_job(ref))
         if not is_name(ref):

@@ -10,7 +10,7 @@ NOBODY = "http://127.0.0.1:9"  # the discard port: nothing listens there
 
 def test_help_names_every_noun(noonmark):
     shown = noonmark("--help").stdout
-    for noun in ("up", "node", "worker", "migrate", "job", "run", "dead", "nodes", "workers", "shards"):
+    for noun in ("up", "node", "worker", "migrate", "job", "run", "dead", "schedule", "nodes", "workers", "shards"):
         assert f" {noun} " in shown
 
 
@@ -30,7 +30,10 @@ def test_help_loads_nothing_heavy():
     ("options", "said"),
     [
         (["--every", "5m", "--now"], "schedule: more than one was given"),
-        (["--every", "5m", "--tz", "Europe/Zurich"], "--tz: a time zone is for --cron alone"),
+        (["--every", "5m", "--tz", "Europe/Zurich"], "--tz: a period is the same in every time zone"),
+        (["--tz", "Europe/Zurich"], "--tz: there is no schedule that it belongs to"),
+        (["--now", "--end", "2030-01-01T00:00:00Z"], "--end: a schedule of the kind 'now' has no such part"),
+        (["--schedule", "0 9 * * *", "--cron", "0 9 * * *"], "schedule: more than one was given"),
         (["--at", "tomorrow"], "--at: 'tomorrow' is not a time"),
         (["--at", "2030-01-01T00:00:00"], "has no time zone"),
         (["--input", "{name: Ada}"], "--input: this is not JSON"),

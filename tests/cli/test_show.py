@@ -7,8 +7,10 @@ import pytest
 
 from noonmark.cli.show import console, duration_text, first_line, plain, schedule_text, table
 from noonmark.cli.up.follow import run_line
-from noonmark.schedule.spec import At, Cron, Every, Manual, Now
-from noonmark.wire.resources import Attempt
+from noonmark.model.job import Misfire
+from noonmark.model.policy import Retry
+from noonmark.schedule.spec import At, Cron, English, Every, Manual, Now, ScheduleSpec
+from noonmark.wire.resources import NO_INPUT, Attempt, Job
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
@@ -45,22 +47,36 @@ def test_durations(seconds, text):
     assert duration_text(seconds) == text
 
 
+def job(schedule: ScheduleSpec, canonical: str = "") -> Job:
+    return Job(
+        id="job_1", name="x", tenant="default", version=1, state="active", task="t", schedule=schedule, input=NO_INPUT,
+        queue="q", priority=5, timeout_s=1.0, start_deadline_s=None, retry=Retry(), delivery="at_least_once",
+        misfire=Misfire(), jitter_s=0.0, next_at=None, created_at=NOON, updated_at=NOON, canonical=canonical,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("schedule", "text"),
     [
         (Every(every="5m"), "every 5m"),
-        (Every(every=90), "every 90s"),
-        (Cron(cron="0 1 * * *", tz="Europe/Zurich"), "0 1 * * * (Europe/Zurich)"),
+        (Every(every="5m", pace="delay"), "every 5m after the previous run ended"),
+        (Cron(cron="0 1 * * *", tz="Europe/Zurich"), "TZ=Europe/Zurich 0 1 * * *"),
+        (English(english="every weekday"), "every weekday"),
         (Now(), "now"),
-        (Manual(), "when triggered"),
+        (Manual(), "manual"),
     ],
 )
 def test_schedules(schedule, text):
-    assert schedule_text(schedule) == text
+    assert schedule_text(job(schedule)) == text
+
+
+def test_what_the_server_understood_is_shown_unless_it_is_english():
+    assert schedule_text(job(Cron(cron="@daily"), "0 0 * * *")) == "0 0 * * *"
+    assert schedule_text(job(English(english="every weekday"), "0 0 * * 1-5")) == "every weekday"
 
 
 def test_a_time_is_shown_where_the_reader_is():
-    assert schedule_text(At(at=NOON)) == "at " + NOON.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    assert schedule_text(job(At(at=NOON))) == "at " + NOON.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def test_the_line_of_a_run():

@@ -5,10 +5,11 @@ from litestar.di import Provide
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from noonmark.api import dead, fleet, health, jobs, problems, runs
+from noonmark.api import dead, fleet, health, jobs, problems, runs, schedules
 from noonmark.api.auth import Guard
 from noonmark.api.body import MAX_BODY_BYTES
 from noonmark.api.call import AnyRequest, Call, tenant_name
+from noonmark.api.crowd import Crowd
 from noonmark.api.forward import Forwarder
 from noonmark.api.ports import NodePort
 from noonmark.api.validate import Validator
@@ -19,9 +20,10 @@ def create_app(node: NodePort, token: str | None) -> ASGIApp:
     """Run it with its lifespan, which closes the connections to other nodes."""
     validator = Validator(lambda: node.pool)
     forwarder = Forwarder()
+    crowd = Crowd(lambda: node.pool)
 
     async def provide_call(request: AnyRequest) -> Call:
-        return Call(node, validator, forwarder, request, await node.tenant_id(tenant_name(request)))
+        return Call(node, validator, forwarder, crowd, request, await node.tenant_id(tenant_name(request)))
 
     async def provide_node() -> NodePort:
         return node
@@ -31,6 +33,7 @@ def create_app(node: NodePort, token: str | None) -> ASGIApp:
             Router("/v1/jobs", route_handlers=jobs.handlers),
             Router("/v1/runs", route_handlers=runs.handlers),
             Router("/v1/dead", route_handlers=dead.handlers),
+            Router("/v1/schedules", route_handlers=schedules.handlers),
             *fleet.handlers,
             *health.handlers,
         ],

@@ -8,6 +8,7 @@ from litestar import Request
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
+from noonmark.api.crowd import Crowd
 from noonmark.api.forward import FORWARDED_HEADER, Forwarder, Outbound
 from noonmark.api.owners import Parts, at_owners
 from noonmark.api.ports import NodePort
@@ -27,10 +28,17 @@ Done = TypeVar("Done")
 
 class Call:
     def __init__(
-        self, node: NodePort, validator: Validator, forwarder: Forwarder, request: AnyRequest, tenant_id: int
+        self,
+        node: NodePort,
+        validator: Validator,
+        forwarder: Forwarder,
+        crowd: Crowd,
+        request: AnyRequest,
+        tenant_id: int,
     ) -> None:
         self.node = node
         self.validator = validator
+        self.crowd = crowd
         self.tenant = tenant_name(request)
         self.tenant_id = tenant_id
         self._forwarder = forwarder
@@ -40,6 +48,10 @@ class Call:
     @property
     def now_us(self) -> int:
         return self.node.clock.now_us()
+
+    def schedule_key(self, name: str) -> str:
+        """What decides the H in the schedule of a job of this name."""
+        return f"{self.tenant_id}/{name}"
 
     # Jobs by reference
 

@@ -5,16 +5,23 @@ from functools import lru_cache
 
 import msgspec
 
-from noonmark.clock import to_datetime
+from noonmark.api.recurrences import recurrence_of
+from noonmark.clock import SECOND_US, to_datetime
 from noonmark.model.ids import RunKey, job_text, run_text
 from noonmark.model.reason import SENTENCES, Outcome, Reason
-from noonmark.schedule import Recurrence, once_at_us, recurrence
+from noonmark.schedule import (
+    ScheduleError,
+    ScheduleSpec,
+    canonical,
+    describe,
+    once_at_us,
+    write_schedule,
+)
 from noonmark.store.reads.jobs import JobRecord
 from noonmark.store.reads.runs import AttemptRecord, DeadRecord, RunRecord
 from noonmark.wire.resources import NO_INPUT, Attempt, DeadLetter, Job, JobSpec, Run
 
 _spec_decoder = msgspec.json.Decoder(JobSpec)
-_recurrence = lru_cache(maxsize=4096)(recurrence)
 
 
 def read_spec(record: JobRecord) -> JobSpec:
@@ -24,6 +31,7 @@ def read_spec(record: JobRecord) -> JobSpec:
 def job(record: JobRecord, tenant: str, now_us: int) -> Job:
     spec = read_spec(record)
     next_us = _next_us(record, spec, now_us) if record.active else None
+    understood, description = _understood(spec.schedule)
     return Job(
         id=job_text(record.job_id),
         name=spec.name,
@@ -44,22 +52,36 @@ def job(record: JobRecord, tenant: str, now_us: int) -> Job:
         next_at=_time(next_us),
         created_at=to_datetime(record.created_us),
         updated_at=to_datetime(record.updated_us),
+        canonical=understood,
+        description=description,
     )
 
 
+@lru_cache(maxsize=16_384)
+def _understood(schedule: ScheduleSpec) -> tuple[str, str]:
+    """Its canonical text and its sentence. Jobs share few schedules, and a listing asks for a thousand."""
+    try:
+        plain = canonical(schedule)
+    except ScheduleError:
+        # Written by a newer node, or with a zone that the database of zones has lost: the job is still to be shown.
+        return "", ""
+    return write_schedule(plain), describe(plain)
+
+
 def _next_us(record: JobRecord, spec: JobSpec, now_us: int) -> int | None:
-    """The next nominal time; a job's own jitter comes on top."""
+    """The next nominal time; a job's own jitter comes on top. A fixed delay has none while its run goes on."""
     if record.schedule is not None:
-        return _next_of_second(record.schedule, now_us // 1_000_000)
-    once_us = once_at_us(spec.schedule, record.created_us)
-    return once_us if once_us is not None and once_us > now_us else None
+        next_us = _next_of_second(record.schedule, max(now_us, record.planned_us) // SECOND_US)
+        over = next_us is not None and record.ends_us is not None and next_us > record.ends_us
+        return None if over else next_us
+    known_us = once_at_us(spec.schedule, record.created_us) if record.link_us is None else record.link_us
+    return known_us if known_us is not None and known_us > now_us else None
 
 
 @lru_cache(maxsize=4096)
 def _next_of_second(text: str, now_s: int) -> int | None:
     """Occurrences are whole seconds, so jobs that share a schedule share the answer for a second."""
-    known: Recurrence = _recurrence(text)
-    return known.next_after(now_s * 1_000_000)
+    return recurrence_of(text).next_after(now_s * SECOND_US)
 
 
 def run(key: RunKey, record: RunRecord, job_name: str | None) -> Run:

@@ -5,7 +5,7 @@ import re
 import traceback
 import uuid
 from http import HTTPStatus
-from typing import Any
+from typing import Any, get_args
 
 import asyncpg
 import msgspec
@@ -14,12 +14,14 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.types import Send
 
-from noonmark.errors import NoonmarkError, Unauthorized
+from noonmark.errors import InvalidInput, NoonmarkError, Unauthorized
+from noonmark.schedule.spec import ScheduleSpec
 from noonmark.wire.resources import Problem
 
 _log = structlog.get_logger("noonmark.api")
 
 MEDIA_TYPE = "application/problem+json"
+_KINDS = [str(kind.__struct_config__.tag) for kind in get_args(ScheduleSpec)]
 _AT_PATH = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _DATABASE_ERRORS = (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.CannotConnectNowError)
 _DATABASE_FULL = (asyncpg.TooManyConnectionsError, asyncpg.AdminShutdownError, asyncpg.CrashShutdownError)
@@ -105,7 +107,14 @@ def _of_validation(error: msgspec.ValidationError) -> Problem:
     """msgspec says `Expected `int`, got `str` - at `$.jobs[3].priority``."""
     found = _AT_PATH.match(str(error))
     what, path = (found["what"], found["path"]) if found else (str(error), None)
-    field = (path or "$").removeprefix("$").removeprefix(".") or "body"
+    place = (path or "$").removeprefix("$").removeprefix(".")
+    if isinstance(cause := error.__cause__, InvalidInput):
+        # One of ours, raised while a value was made: it names a field of the value that stands at the path.
+        field = ".".join(filter(None, (place, cause.field)))
+        return _problem(cause.status, cause.code, cause.message, field, cause.fix)
+    field = place or "body"
+    if field.endswith("schedule.kind"):
+        return _problem(422, "invalid_input", _lower_first(what), field, f"use one of {', '.join(_KINDS)}")
     return _problem(422, "invalid_input", _lower_first(what), field, f"correct {field} and send the request again")
 
 

@@ -52,7 +52,7 @@ class Validator:
                 self.check_spec(spec)
                 timing = (spec.schedule, spec.jitter_s)
                 if timing not in schedules:
-                    check_schedule(spec.schedule, now_us, spec.jitter_s)
+                    check_schedule(spec.schedule, now_us, spec.jitter_s, spec.name)
                     schedules.add(timing)
 
     async def check_patch(self, current: JobSpec, patch: JobPatch, now_us: int) -> None:
@@ -64,7 +64,7 @@ class Validator:
         self.check_spec(changed)
         # A time that has passed since the job was made is no fault of this change.
         if "schedule" in changes or "jitter_s" in changes:
-            check_schedule(changed.schedule, now_us, changed.jitter_s)
+            check_schedule(changed.schedule, now_us, changed.jitter_s, changed.name)
 
     def check_spec(self, spec: JobSpec) -> None:
         policy = Policy(
@@ -121,10 +121,12 @@ def check_tasks(names: Iterable[str]) -> None:
             raise
 
 
-def check_schedule(spec: schedule.ScheduleSpec, now_us: int, jitter_s: float) -> None:
-    schedule.validate(spec, now_us, jitter_s)
+def check_schedule(spec: schedule.ScheduleSpec, now_us: int, jitter_s: float, name: str) -> None:
+    """The name stands in for the key of any H: whether a schedule can be meant is the same for every key."""
     if isinstance(spec, schedule.At):
         check_at("schedule.at", spec.at, now_us)
+    else:
+        schedule.validate(spec, now_us, jitter_s, name)
 
 
 def check_at(field: str, at: datetime, now_us: int) -> None:

@@ -6,6 +6,7 @@ import msgspec
 import typer
 
 from noonmark.cli import job_options as options
+from noonmark.cli.schedule_options import FORMS, PARTS, When, read_time, takes_when
 from noonmark.cli.session import Api, asks, gather
 from noonmark.errors import InvalidInput
 from noonmark.model.job import DEFAULT_PRIORITY, Misfire
@@ -19,17 +20,14 @@ Limit = Annotated[int, typer.Option(min=1, help="How many at most.")]
 
 @jobs.command("create")
 @asks
+@takes_when(FORMS | PARTS)
 async def create(
     api: Api,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Unique in the tenant.")],
     task: Annotated[str, typer.Option(help="The task's name, as its app gives it.")],
-    every: options.EveryOption = None,
-    cron: options.CronOption = None,
-    tz: options.ZoneOption = None,
-    at: options.AtOption = None,
-    now: options.NowOption = False,
-    manual: options.ManualOption = False,
+    when: When,
     misfire: options.MisfireOption = None,
+    misfire_window_s: options.MisfireWindowOption = None,
     jitter_s: options.JitterOption = None,
     input: options.InputOption = None,
     priority: options.PriorityOption = None,
@@ -41,13 +39,13 @@ async def create(
     spec = JobSpec(
         name=name,
         task=task,
-        schedule=options.read_schedule(every, cron, tz, at, now, manual) or Manual(),
+        schedule=when.spec() or Manual(),
         input=options.read_input(input) or NO_INPUT,
         queue=queue or "default",
         priority=DEFAULT_PRIORITY if priority is None else priority,
         timeout_s=3600.0 if timeout_s is None else timeout_s,
         retry=Retry() if max_attempts is None else Retry(max_attempts=max_attempts),
-        misfire=Misfire() if misfire is None else Misfire(policy=misfire.value),
+        misfire=options.changed_misfire(Misfire(), misfire, misfire_window_s),
         jitter_s=jitter_s or 0.0,
     )
     _show_job(api, await api.client.create_job(spec))
@@ -55,17 +53,14 @@ async def create(
 
 @jobs.command("update")
 @asks
+@takes_when(FORMS | PARTS)
 async def update(
     api: Api,
     ref: options.Ref,
+    when: When,
     task: Annotated[str | None, typer.Option(help="The task's name, as its app gives it.")] = None,
-    every: options.EveryOption = None,
-    cron: options.CronOption = None,
-    tz: options.ZoneOption = None,
-    at: options.AtOption = None,
-    now: options.NowOption = False,
-    manual: options.ManualOption = False,
     misfire: options.MisfireOption = None,
+    misfire_window_s: options.MisfireWindowOption = None,
     jitter_s: options.JitterOption = None,
     input: options.InputOption = None,
     priority: options.PriorityOption = None,
@@ -77,7 +72,7 @@ async def update(
     """Change a job; what is left out stays as it is."""
     given: dict[str, Any] = {
         "task": task,
-        "schedule": options.read_schedule(every, cron, tz, at, now, manual),
+        "schedule": when.spec() if when.names_a_form else None,
         "input": options.read_input(input),
         "queue": queue,
         "priority": priority,
@@ -85,16 +80,20 @@ async def update(
         "jitter_s": jitter_s,
     }
     changes = {name: value for name, value in given.items() if value is not None}
-    if not changes and max_attempts is None and misfire is None:
-        raise InvalidInput("job", "nothing to change was given", "see noonmark job update --help")
-    if max_attempts is not None or misfire is not None:
+    parts_of_schedule = when.given and not when.names_a_form
+    parts_of_misfire = misfire is not None or misfire_window_s is not None
+    if parts_of_schedule or parts_of_misfire or max_attempts is not None:
         # These are parts of a larger value: read, change the part, and write only if nobody else did meanwhile.
         job = await api.client.get_job(ref)
         if_version = job.version if if_version is None else if_version
+        if parts_of_schedule:
+            changes["schedule"] = when.applied_to(job.schedule)
+        if parts_of_misfire:
+            changes["misfire"] = options.changed_misfire(job.misfire, misfire, misfire_window_s)
         if max_attempts is not None:
             changes["retry"] = msgspec.structs.replace(job.retry, max_attempts=max_attempts)
-        if misfire is not None:
-            changes["misfire"] = msgspec.structs.replace(job.misfire, policy=misfire.value)
+    if not changes:
+        raise InvalidInput("job", "nothing to change was given", "see noonmark job update --help")
     _show_job(api, await api.client.update_job(ref, JobPatch(**changes), if_version))
 
 
@@ -111,7 +110,7 @@ async def list_jobs(
     def as_table() -> object:
         from noonmark.cli.show import schedule_text, table
 
-        rows = [(j.name, j.state, schedule_text(j.schedule), j.task, j.queue, j.next_at, j.id) for j in page.items]
+        rows = [(j.name, j.state, schedule_text(j), j.task, j.queue, j.next_at, j.id) for j in page.items]
         return table(["name", "state", "schedule", "task", "queue", "next", "id"], rows, "No jobs.")
 
     api.show(page, as_table)
@@ -159,7 +158,7 @@ async def trigger(
 ) -> None:
     """Run a job now, or once at a time, beside its schedule."""
     raw = options.read_input(input)
-    moment = None if at is None else options.read_time("--at", at)
+    moment = None if at is None else read_time("--at", at)
     run_id = await api.client.trigger_job(ref, msgspec.UNSET if raw is None else raw, moment, priority)
     api.show({"run": run_id}, lambda: f"{run_id}")
 
@@ -190,14 +189,15 @@ def _show_job(api: Api, job: Job) -> None:
                 ("version", job.version),
                 ("state", job.state),
                 ("task", job.task),
-                ("schedule", schedule_text(job.schedule)),
+                ("schedule", schedule_text(job)),
+                ("fires", job.description),
                 ("next", job.next_at),
                 ("input", job.input),
                 ("queue", job.queue),
                 ("priority", job.priority),
                 ("timeout", f"{job.timeout_s:g} s"),
                 ("attempts", f"at most {job.retry.max_attempts}"),
-                ("misfire", job.misfire.policy),
+                ("misfire", options.misfire_text(job.misfire)),
                 ("jitter", f"{job.jitter_s:g} s"),
                 ("created", job.created_at),
                 ("updated", job.updated_at),

@@ -1,6 +1,5 @@
 """The options that describe a job, and what they mean on the wire."""
 
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
@@ -8,7 +7,7 @@ import msgspec
 import typer
 
 from noonmark.errors import InvalidInput
-from noonmark.schedule.spec import At, Cron, Every, Manual, Now, ScheduleSpec
+from noonmark.model.job import Misfire
 
 
 class MisfirePolicy(StrEnum):
@@ -19,24 +18,16 @@ class MisfirePolicy(StrEnum):
 
 _WHEN, _HOW = "When", "How"
 Ref = Annotated[str, typer.Argument(metavar="REF", help="The job's name or id.")]
-EveryOption = Annotated[
-    str | None,
-    typer.Option("--every", metavar="PERIOD", help="At a fixed rate: 30s, 5m, 1h30m.", rich_help_panel=_WHEN),
-]
-CronOption = Annotated[
-    str | None, typer.Option("--cron", metavar="EXPR", help='By the clock: "0 1 * * *".', rich_help_panel=_WHEN)
-]
-ZoneOption = Annotated[
-    str | None, typer.Option("--tz", metavar="ZONE", help="Time zone of --cron; UTC by default.", rich_help_panel=_WHEN)
-]
 AtOption = Annotated[
     str | None, typer.Option("--at", metavar="ISO", help="Once: 2030-01-31T09:00:00+01:00.", rich_help_panel=_WHEN)
 ]
-NowOption = Annotated[bool, typer.Option("--now", help="Once, right away.", rich_help_panel=_WHEN)]
-ManualOption = Annotated[bool, typer.Option("--manual", help="Only when triggered.", rich_help_panel=_WHEN)]
 MisfireOption = Annotated[
     MisfirePolicy | None,
     typer.Option("--misfire", help="Occurrences missed while nobody could fire them.", rich_help_panel=_WHEN),
+]
+MisfireWindowOption = Annotated[
+    float | None,
+    typer.Option("--misfire-window-s", min=0, help="Missed by longer than this: not caught up.", rich_help_panel=_WHEN),
 ]
 JitterOption = Annotated[
     float | None, typer.Option("--jitter-s", help="Spread starts over this many seconds.", rich_help_panel=_WHEN)
@@ -55,39 +46,6 @@ AttemptsOption = Annotated[
 ]
 
 
-def read_schedule(
-    every: str | None, cron: str | None, tz: str | None, at: str | None, now: bool, manual: bool
-) -> ScheduleSpec | None:
-    """The one schedule that was asked for, or None."""
-    asked: list[ScheduleSpec] = []
-    if every is not None:
-        asked.append(Every(every=every))
-    if cron is not None:
-        asked.append(Cron(cron=cron, tz=tz or "UTC"))
-    if at is not None:
-        asked.append(At(at=read_time("--at", at)))
-    if now:
-        asked.append(Now())
-    if manual:
-        asked.append(Manual())
-    if len(asked) > 1:
-        raise InvalidInput("schedule", "more than one was given", "use one of --every, --cron, --at, --now, --manual")
-    if tz is not None and cron is None:
-        raise InvalidInput("--tz", "a time zone is for --cron alone", "add --cron, or leave --tz out")
-    return asked[0] if asked else None
-
-
-def read_time(field: str, text: str) -> datetime:
-    fix = "write it as 2030-01-31T09:00:00+01:00, or with Z for UTC"
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise InvalidInput(field, f"{text!r} is not a time", fix) from None
-    if moment.tzinfo is None:
-        raise InvalidInput(field, f"{text!r} has no time zone", fix)
-    return moment
-
-
 def read_input(text: str | None) -> msgspec.Raw | None:
     """JSON that is passed on as it was written."""
     if text is None:
@@ -98,3 +56,12 @@ def read_input(text: str | None) -> msgspec.Raw | None:
         fix = """quote it for the shell: --input '{"name": "Ada"}'"""
         raise InvalidInput("--input", f"this is not JSON: {error}", fix) from None
     return msgspec.Raw(text.encode())
+
+
+def changed_misfire(misfire: Misfire, policy: MisfirePolicy | None, window_s: float | None) -> Misfire:
+    given = {"policy": None if policy is None else policy.value, "window_s": window_s}
+    return msgspec.structs.replace(misfire, **{name: value for name, value in given.items() if value is not None})
+
+
+def misfire_text(misfire: Misfire) -> str:
+    return misfire.policy if misfire.window_s is None else f"{misfire.policy}, up to {misfire.window_s:g} s late"

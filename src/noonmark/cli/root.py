@@ -6,7 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from noonmark import __version__
-from noonmark.cli import dead, fleet, job, migrate, node, run, worker
+from noonmark.cli import dead, fleet, job, migrate, node, run, schedule, worker
 from noonmark.cli.up import command as up
 from noonmark.errors import NoonmarkError
 
@@ -52,6 +52,7 @@ root.command("migrate", rich_help_panel=SERVERS)(migrate.migrate)
 root.add_typer(job.jobs, name="job", rich_help_panel=OBJECTS)
 root.add_typer(run.runs, name="run", rich_help_panel=OBJECTS)
 root.add_typer(dead.letters, name="dead", rich_help_panel=OBJECTS)
+root.add_typer(schedule.schedules, name="schedule", rich_help_panel=OBJECTS)
 root.command("nodes", rich_help_panel=FLEET)(fleet.list_nodes)
 root.command("workers", rich_help_panel=FLEET)(fleet.list_workers)
 root.command("shards", rich_help_panel=FLEET)(fleet.list_shards)

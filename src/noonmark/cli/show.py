@@ -9,7 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from noonmark.schedule.spec import At, Cron, Every, ScheduleSpec
+from noonmark.schedule import write_schedule
+from noonmark.schedule.spec import At, English, Every
+from noonmark.wire.resources import Job
 
 PIPED_WIDTH = 400
 _STYLES = {
@@ -74,15 +76,15 @@ def facts(pairs: Iterable[tuple[str, Any]]) -> Any:
     return shown
 
 
-def schedule_text(schedule: ScheduleSpec) -> str:
-    match schedule:
-        case Every(every=period):
-            return f"every {period}" if isinstance(period, str) else f"every {period}s"
-        case Cron(cron=expression, tz=tz):
-            return f"{expression} ({tz})"
+def schedule_text(job: Job) -> str:
+    """As it is written if it is English, else in its one canonical form."""
+    match job.schedule:
+        case English(english=text):
+            return text
         case At(at=at):
             return f"at {plain(at)}"
-    return "now" if type(schedule).__name__ == "Now" else "when triggered"
+    text = job.canonical or write_schedule(job.schedule)
+    return f"every {text}" if isinstance(job.schedule, Every) and job.schedule.pace == "rate" else text
 
 
 def duration_text(seconds: float) -> str:

@@ -9,6 +9,8 @@ from urllib.parse import quote
 import msgspec
 
 from noonmark.client.transport import Transport
+from noonmark.schedule.preview import Preview
+from noonmark.schedule.spec import ScheduleSpec
 from noonmark.wire.resources import (
     Attempt,
     DeadLetter,
@@ -20,6 +22,7 @@ from noonmark.wire.resources import (
     Submission,
     WorkerInfo,
 )
+from noonmark.wire.schedules import PreviewRequest
 
 DEFAULT_SERVER = "http://127.0.0.1:7171"
 T = TypeVar("T")
@@ -108,6 +111,22 @@ class Client:
 
     async def job_versions(self, ref: str) -> list[dict[str, Any]]:
         return (await self._page(dict, "versions", _job(ref, "/versions"))).items
+
+    # schedules
+
+    async def preview_schedule(
+        self,
+        schedule: ScheduleSpec | str,
+        *,
+        tz: str | None = None,
+        name: str | None = None,
+        jitter_s: float = 0.0,
+        count: int = 10,
+        from_at: datetime | None = None,
+    ) -> Preview:
+        """The next fires, a sentence, and warnings; nothing is stored."""
+        request = PreviewRequest(schedule=schedule, tz=tz, name=name, jitter_s=jitter_s, count=count, from_at=from_at)
+        return await self._ask(Preview, "POST", "/v1/schedules/preview", body=request)
 
     # runs
 

@@ -1,15 +1,28 @@
 """Jobs, runs, attempts and dead letters as clients see them (JSON)."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from noonmark.model.job import DEFAULT_PRIORITY, Misfire
 from noonmark.model.policy import Retry
 from noonmark.schedule.spec import Manual, ScheduleSpec
+from noonmark.schedule.text import read_schedule
 
 NO_INPUT = msgspec.Raw(b"null")
+
+if TYPE_CHECKING:
+    Schedule = ScheduleSpec
+else:
+    # In JSON a string will do too. It becomes its spec as it is read, so nobody ever meets the string.
+    Schedule = ScheduleSpec | str
+
+
+def _read_if_text(holder: "JobSpec | JobPatch") -> None:
+    schedule: object = holder.schedule
+    if isinstance(schedule, str):
+        msgspec.structs.force_setattr(holder, "schedule", read_schedule(schedule))
 
 
 class JobSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -17,7 +30,8 @@ class JobSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     name: str
     task: str
-    schedule: ScheduleSpec = msgspec.field(default_factory=Manual)
+    schedule: Schedule = msgspec.field(default_factory=Manual)
+    """An object, or one string in any form: `every weekday at 9:30`, `TZ=Europe/Berlin 0 9 * * *`."""
     input: msgspec.Raw = NO_INPUT
     """Any JSON value; the task receives an object as keyword arguments and a list as positional ones."""
     queue: str = "default"
@@ -28,6 +42,9 @@ class JobSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     delivery: Literal["at_least_once", "at_most_once"] = "at_least_once"
     misfire: Misfire = Misfire()
     jitter_s: Annotated[float, msgspec.Meta(ge=0, le=86_400)] = 0.0
+
+    def __post_init__(self) -> None:
+        _read_if_text(self)
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,13 +67,17 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     next_at: datetime | None
     created_at: datetime
     updated_at: datetime
+    canonical: str = ""
+    """What was understood of the schedule, in one string; empty from a node that knows no such field yet."""
+    description: str = ""
+    """What was understood, in English."""
 
 
 class JobPatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Fields to change; what is left out stays as it is."""
 
     task: str | msgspec.UnsetType = msgspec.UNSET
-    schedule: ScheduleSpec | msgspec.UnsetType = msgspec.UNSET
+    schedule: Schedule | msgspec.UnsetType = msgspec.UNSET
     input: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     queue: str | msgspec.UnsetType = msgspec.UNSET
     priority: int | msgspec.UnsetType = msgspec.UNSET
@@ -66,6 +87,9 @@ class JobPatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     delivery: Literal["at_least_once", "at_most_once"] | msgspec.UnsetType = msgspec.UNSET
     misfire: Misfire | msgspec.UnsetType = msgspec.UNSET
     jitter_s: Annotated[float, msgspec.Meta(ge=0, le=86_400)] | msgspec.UnsetType = msgspec.UNSET
+
+    def __post_init__(self) -> None:
+        _read_if_text(self)
 
 
 class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

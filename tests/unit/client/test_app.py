@@ -1,12 +1,12 @@
 """Declaring tasks."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
 import noonmark
 from noonmark.errors import DuplicateName
-from noonmark.schedule.spec import Cron, Every
+from noonmark.schedule.spec import Cron, English, Every, Interval, Rrule, Solar, Times
 
 
 def test_the_mode_follows_the_function():
@@ -69,10 +69,32 @@ def test_the_server_comes_from_the_environment(monkeypatch):
 
 
 def test_schedules():
+    noon = datetime(2030, 1, 1, 12, tzinfo=UTC)
     assert noonmark.every("5s") == Every(every="5s")
+    assert noonmark.delay("5m", max_runs=3) == Every(every="5m", pace="delay", max_runs=3)
     assert noonmark.cron("0 1 * * *", tz="Europe/Zurich") == Cron(cron="0 1 * * *", tz="Europe/Zurich")
+    assert noonmark.rrule("FREQ=DAILY", tz="Europe/Zurich") == Rrule(rrule="FREQ=DAILY", tz="Europe/Zurich")
+    assert noonmark.interval("R/2030-01-01T00:00Z/PT5M") == Interval(iso="R/2030-01-01T00:00Z/PT5M")
+    assert noonmark.times([noon]) == Times(times=(noon,))
+    assert noonmark.solar("sunset", latitude=1.5, longitude=2.5, offset="-30m") == Solar(
+        solar="sunset", latitude=1.5, longitude=2.5, offset="-30m"
+    )
+    assert noonmark.english("every weekday at 9:30") == English(english="every weekday at 9:30")
     with pytest.raises(ValueError, match="time zone"):
         noonmark.at(datetime(2030, 1, 1))  # noqa: DTZ001
+    with pytest.raises(ValueError, match="time zone"):
+        noonmark.times([noon, datetime(2030, 1, 1)])  # noqa: DTZ001
+
+
+def test_schedules_share_their_keywords():
+    start = datetime(2030, 1, 1, tzinfo=UTC)
+    made = noonmark.cron(
+        "0 9 * * *", start=start, exclude=["sat-sun"], when_excluded="move", gap="skip", overlap="both"
+    )
+    assert made == Cron(
+        cron="0 9 * * *", start=start, exclude=("sat-sun",), when_excluded="move", gap="skip", overlap="both"
+    )
+    assert noonmark.every("5m", only=["mon"], tz="Asia/Tokyo") == Every(every="5m", only=("mon",), tz="Asia/Tokyo")
 
 
 def test_context_outside_of_a_run():

@@ -85,6 +85,28 @@ async def test_a_job_goes_out_and_comes_back(server, client):
     assert server.headers[0]["Authorization"] == "Bearer secret"
 
 
+async def test_a_schedule_may_be_one_string(server, client):
+    server.on("POST", "/v1/jobs", job("nightly"), 201)
+    await client.create_job(msgspec.convert({"name": "nightly", "task": "t", "schedule": "0 9 * * *"}, JobSpec))
+    assert server.calls[0][2]["schedule"] == {"kind": "cron", "cron": "0 9 * * *"}
+
+
+async def test_a_preview_is_asked_for(server, client):
+    fire = {"at": NOW, "local": "2030-01-01T01:00:00+01:00", "zone": "CET", "note": None}
+    answer = {
+        "schedule": {"kind": "cron", "cron": "0 9 * * *"}, "canonical": "0 9 * * *", "description": "At 09:00",
+        "tz": "UTC", "fires": [fire], "ends": False, "last_at": None, "warnings": [{"code": "crowd", "message": "m"}],
+    }  # fmt: skip
+    server.on("POST", "/v1/schedules/preview", answer)
+    moment = datetime(2030, 1, 1, tzinfo=UTC)
+    found = await client.preview_schedule("0 9 * * *", tz="UTC", name="nightly", count=1, from_at=moment)
+    assert (found.fires[0].local, found.warnings[0].code) == (fire["local"], "crowd")
+    assert server.calls[0][2] == {
+        "schedule": "0 9 * * *", "tz": "UTC", "name": "nightly", "jitter_s": 0.0, "count": 1,
+        "from": "2030-01-01T00:00:00Z",
+    }  # fmt: skip
+
+
 async def test_changes_name_the_version_and_leave_out_what_stays(server, client):
     server.on("PATCH", "/v1/jobs/task:a b", job("nightly"))
     await client.update_job("task:a b", JobPatch(queue="big"), version=3)

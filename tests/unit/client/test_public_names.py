@@ -16,9 +16,15 @@ def test_the_exact_list():
         "at",
         "context",
         "cron",
+        "delay",
+        "english",
         "every",
+        "interval",
+        "rrule",
+        "solar",
         "submit_in",
         "submit_in_sync",
+        "times",
     ]
     assert all(hasattr(noonmark, name) for name in noonmark.__all__)
 
