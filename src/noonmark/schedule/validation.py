@@ -1,10 +1,11 @@
 """Refuses a schedule that cannot be meant, before anything is stored."""
 
 from noonmark.schedule.bounds import MAX_RUNS
+from noonmark.schedule.calendar.filtered import Filtered
 from noonmark.schedule.canonical import canonical
 from noonmark.schedule.errors import ScheduleError
 from noonmark.schedule.pattern import Recurrence
-from noonmark.schedule.recurrence import Timing, bounded, timing
+from noonmark.schedule.recurrence import Timing, bounded, recurrence, timing
 from noonmark.schedule.spec import At, Every, Recurring, ScheduleSpec, instant_us
 
 MAX_JITTER_S = 86_400
@@ -26,6 +27,9 @@ def validate(spec: ScheduleSpec, now_us: int, jitter_s: float = 0, key: str = ""
     if isinstance(plain, Every) and plain.pace == "delay":
         _check_delay(plain, jitter_s)
         return
+    assert timed.text is not None
+    if isinstance(shared := recurrence(timed.text), Filtered):
+        shared.check(now_us)
     recurring = bounded(timed, now_us)
     assert recurring is not None
     _check_fires(recurring, plain, now_us, jitter_s)

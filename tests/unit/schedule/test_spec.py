@@ -9,11 +9,13 @@ from noonmark.errors import InvalidInput
 from noonmark.schedule import (
     At,
     Cron,
+    English,
     Every,
     Manual,
     Now,
     ScheduleError,
     ScheduleSpec,
+    Times,
     Timing,
     describe,
     instant_us,
@@ -25,6 +27,7 @@ from noonmark.schedule import (
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 NOW_US = instant_us(NOW)
+DAY = timedelta(days=1)
 
 
 def decode(text: str) -> ScheduleSpec:
@@ -139,6 +142,20 @@ def test_a_damaged_interned_text_is_a_bug_not_bad_input(text: str) -> None:
         (Every("250ms"), "schedule.every", "not a period in whole seconds"),
         (Every(0), "schedule.every", "below the shortest period"),
         (Every("5m", NOW.replace(tzinfo=None)), "schedule.anchor", "no zone"),
+        (Every("5m", max_runs=0), "schedule.max_runs", "out of bounds"),
+        (Every("5m", end=NOW), "schedule.end", "in the past"),
+        (Every("5m", start=NOW + 2 * DAY, end=NOW + DAY), "schedule.end", "ends before it starts"),
+        (Every("5m", when_excluded="move"), "schedule.when_excluded", "nothing to move"),
+        (Every("5m", NOW, pace="delay"), "schedule.anchor", "not known ahead"),
+        (Every("5m", pace="delay", exclude=("sat-sun",)), "schedule.exclude", "not known ahead"),
+        (Every("5m", exclude=("mon-sun",)), "schedule.every", "never fire"),
+        (Every(1, exclude=("2026-02-01/2026-02-20",), when_excluded="move"), "schedule.when_excluded", "10,000"),
+        (Every("5m", exclude=("sat-sun",) * 33), "schedule.exclude", "more than 32"),
+        (Every("5m", exclude=("noday",)), "schedule.exclude[0]", "noday"),
+        (Times((NOW - DAY,)), "schedule.times", "never fire"),
+        (English("every day at 9 until 2027-01-01", end=NOW + DAY), "schedule.end", "something else"),
+        (English("at 2027-01-01 12:00", max_runs=2), "schedule.max_runs", "single time"),
+        (English("every 7 minutes", gap="skip"), "schedule.gap", "wall clock"),
         (Every("5m", NOW.replace(microsecond=1)), "schedule.anchor", "whole second"),
     ],
 )
