@@ -2,10 +2,12 @@
 
 import asyncio
 import inspect
+import os
 import socket
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
+from importlib.resources import files
 from typing import Any, TypeVar
 
 import asyncpg
@@ -20,6 +22,9 @@ from noonmark.node.config import NodeConfig
 from noonmark.store.connect import Connection, Pool, connect, open_pool
 from noonmark.store.migrate import make_partitions, migrate
 from noonmark.worker import Worker
+
+# The zones of the locked package, whatever newer copy this machine may have; child processes follow.
+os.environ["NOONMARK_TZDIR"] = str(files("tzdata") / "zoneinfo")
 
 SHARDS = 8
 TEMPLATE = "noonmark_template"
