@@ -79,6 +79,11 @@ def own_time_us() -> int:
     return time.time_ns() // 1000
 
 
+def stand_still(seconds: float) -> None:
+    """Blocks this thread; code on an event loop sleeps there instead."""
+    time.sleep(seconds)
+
+
 def to_datetime(instant_us: int) -> datetime:
     return _EPOCH + timedelta(microseconds=instant_us)
 

@@ -2,17 +2,25 @@
 
 NoonmarkError
 ├── InvalidInput          422  the caller's request is wrong; names the field and the fix
-│   └── TooLarge          413  a payload above its bound
+│   ├── TooLarge          413  a payload above its bound
+│   └── KeyReused         422  an Idempotency-Key that belongs to another request
 ├── NotFound              404  no such job, run or tenant
 ├── Conflict              409  the request clashes with what is stored
 │   ├── DuplicateName     409  another job of the tenant has this name
 │   ├── VersionConflict   412  the job changed since the caller read it
-│   └── JobPaused         409  a paused job starts nothing
+│   ├── JobPaused         409  a paused job starts nothing
+│   ├── StillRunning      409  the first request with this Idempotency-Key is being carried out
+│   └── AnswerNotKept     409  a request that was carried out, and whose answer cannot be told again
 ├── UnknownWorker         410  the node does not know this worker id; register again
-├── Unauthorized          401  no token, or a wrong one
+├── Unauthorized          401  no key, or one that does not hold (any more)
+├── Forbidden             403  the key's role does not reach this far
 ├── TooBusy               429  a bound was reached; try again after `retry_after_s`
 ├── Unavailable           503  no owner answers for the shard right now; safe to try again
 │   └── NotOwner          503  this node stopped owning the shard
+├── RunEnded              409  the run that was waited for is over, and did not succeed (raised by the SDK)
+│   ├── RunFailed         409  it used up its attempts
+│   ├── RunCancelled      409  it was cancelled, or its job was deleted
+│   └── RunExpired        409  it could not start in time
 └── SchemaTooNew          500  the database was migrated by a newer, incompatible Noonmark
 """
 
@@ -47,6 +55,10 @@ class TooLarge(InvalidInput):
     code, status = "too_large", 413
 
 
+class KeyReused(InvalidInput):
+    code = "idempotency_mismatch"
+
+
 class NotFound(NoonmarkError):
     code, status, exit_code = "not_found", 404, 3
 
@@ -67,12 +79,25 @@ class JobPaused(Conflict):
     code = "job_paused"
 
 
+class StillRunning(Conflict):
+    code = "idempotency_in_progress"
+    retry_after_s: float = 1.0
+
+
+class AnswerNotKept(Conflict):
+    code = "idempotency_not_kept"
+
+
 class UnknownWorker(NoonmarkError):
     code, status = "unknown_worker", 410
 
 
 class Unauthorized(NoonmarkError):
     code, status, exit_code = "unauthorized", 401, 5
+
+
+class Forbidden(NoonmarkError):
+    code, status, exit_code = "forbidden", 403, 5
 
 
 class TooBusy(NoonmarkError):
@@ -94,3 +119,42 @@ class NotOwner(Unavailable):
 
 class SchemaTooNew(NoonmarkError):
     code, exit_code = "schema_too_new", 8
+
+
+class RunEnded(NoonmarkError):
+    code, status, exit_code = "run_ended", 409, 9
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        run: str = "",
+        state: str = "",
+        error: str | None = None,
+        field: str | None = None,
+        fix: str | None = None,
+    ) -> None:
+        super().__init__(message, field=field, fix=fix)
+        self.run = run
+        self.state = state
+        self.error = error
+        """What the last attempt raised, with its traceback."""
+
+
+class RunFailed(RunEnded):
+    code = "run_failed"
+
+
+class RunCancelled(RunEnded):
+    code = "run_cancelled"
+
+
+class RunExpired(RunEnded):
+    code = "run_expired"
+
+
+def run_ended(run: str, state: str, why: str, error: str | None) -> RunEnded:
+    """The exception for a run that ended in another way than by succeeding."""
+    kinds = {"dead": RunFailed, "cancelled": RunCancelled, "withdrawn": RunCancelled, "expired": RunExpired}
+    last = f": {error.strip().splitlines()[-1]}" if error and error.strip() else ""
+    return kinds.get(state, RunEnded)(f"{run} is {state}, because {why}{last}", run=run, state=state, error=error)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from noonmark.node.zones import follow_zones
+from noonmark.node.loops.zones import follow_zones
 from noonmark.schedule import zones
 from noonmark.shard.timetable import Timetable
 from tests.node.conftest import Stage

@@ -33,7 +33,7 @@ class Oracle:
             last_us = min(until_us, watermark_us - job.offset_us)
             nominals = job.bounded.between(since_us, last_us, 10_000)
             for nominal_us in nominals:
-                if not self._skipped(job, nominal_us):
+                if nominal_us not in job.skips and not self._skipped(job, nominal_us):
                     yield job.job_id, nominal_us
 
     def _skipped(self, job, nominal_us):

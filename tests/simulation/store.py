@@ -4,7 +4,7 @@ Each method is one transaction and happens at one instant. That is what the row 
 ones: declaring a node dead waits for its transactions, and later ones of it fail.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from noonmark.model.ids import shard_of
 from noonmark.model.reason import Outcome, Reason
@@ -51,6 +51,8 @@ class JobRow:
     link_us: int | None = None
     runs_left: int | None = None
     """Links that a chain may still make."""
+    skips: set[int] = field(default_factory=set)
+    """Occurrences that somebody asked to skip."""
 
     @property
     def bounded(self):
@@ -258,6 +260,8 @@ class Store:
             for cut in slices(job.bounded, before_us[shard], until_us, now_us, GRACE_US, 1000):
                 if not cut.offset_from_us < job.offset_us <= cut.offset_to_us or cut.nominal_us <= job.since_us:
                     continue
+                if cut.nominal_us in job.skips:
+                    continue
                 late_us = now_us - cut.nominal_us - job.offset_us
                 in_window = job.window_us is None or late_us <= job.window_us
                 if not cut.missed or (cut.rank < job.catch_up and in_window):
@@ -367,13 +371,29 @@ class Store:
             return self.follow(*key, now_us)
         return []
 
+    def skip(self, node_id, job_id, nominal_us, now_us):
+        """An occurrence to come never fires; if its run waits already, it ends."""
+        self.fence(node_id)
+        self.watch.writes(node_id)
+        job = self.jobs[job_id]
+        key = (job_id, nominal_us)
+        require(key not in self.held, "one end per run", key, "is granted and skipped")
+        if self.run(key) is None:
+            row = job.run(nominal_us, nominal_us + job.offset_us, Reason.SCHEDULED)
+            self._insert_attempt(_end_without_attempt(row, Outcome.WITHDRAWN, Reason.SKIPPED, now_us))
+        else:
+            self.withdraw(self.run(key), Reason.SKIPPED, now_us)
+        job.skips.add(nominal_us)
+
     def withdraw(self, row, reason, now_us):
         outcome = Outcome.CANCELLED if reason is Reason.CANCELLED else Outcome.WITHDRAWN
         del self.runs[row.shard][row.key]
         self.parked.discard(row.key)
-        self._insert_attempt(
-            AttemptRow(
-                row.shard, row.job_id, row.nominal_us, 0, now_us, row.tenant_id, row.version,
-                None, row.due_us, None, None, outcome, reason, True, None, None,
-            )
-        )  # fmt: skip
+        self._insert_attempt(_end_without_attempt(row, outcome, reason, now_us))
+
+
+def _end_without_attempt(row, outcome, reason, now_us):
+    return AttemptRow(
+        row.shard, row.job_id, row.nominal_us, 0, now_us, row.tenant_id, row.version,
+        None, row.due_us, None, None, outcome, reason, True, None, None,
+    )  # fmt: skip

@@ -6,9 +6,9 @@ from typing import Any
 from noonmark.model.ids import JobId, PolicyId, TenantId, shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
-from noonmark.node.chain import resumed_link
-from noonmark.node.plan import first_runs
-from noonmark.node.run_commands import record_end
+from noonmark.node.commands.chain import resumed_link
+from noonmark.node.commands.plan import first_runs, run_row
+from noonmark.node.commands.run_commands import record_end
 from noonmark.schedule import Timing, recurrence
 from noonmark.shard.backlog import Page
 from noonmark.shard.outbox import Batch, LinkEnd
@@ -18,6 +18,7 @@ from noonmark.store.commit import commit_batch, follow_links, insert_runs
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced, fenced
 from noonmark.store.jobs import JobHead
+from noonmark.store.skips import set_job_skips
 from noonmark.store.tick import load_missed_ends, tick
 from tests.simulation.store import GRACE_US, JobRow, NodeRow, Refused, Store
 
@@ -59,7 +60,8 @@ class Twins:
     async def reset(self) -> None:
         await self.connection.execute(
             "TRUNCATE noonmark.run, noonmark.grant, noonmark.attempt, noonmark.dead, noonmark.job,"
-            " noonmark.job_version, noonmark.job_event, noonmark.schedule, noonmark.gap RESTART IDENTITY;"
+            " noonmark.job_skip, noonmark.job_version,"
+            " noonmark.job_event, noonmark.schedule, noonmark.gap RESTART IDENTITY;"
             " UPDATE noonmark.shard SET owner = NULL, term = 0; DELETE FROM noonmark.node;"
             " ALTER TABLE noonmark.node ALTER COLUMN node_id RESTART"
         )
@@ -208,6 +210,22 @@ class Twins:
         done = await both(lambda: self.model.redrive(node_id, key, self.now_us), sql())
         if done is not None:
             assert _plain(done[1]) == _plain(done[0])
+
+    async def skip(self, node_id: int, job_id: int, nominal_us: int) -> None:
+        job = self.model.jobs[job_id]
+        row = self.model.run((job_id, nominal_us))
+        head = self._head(job, None, active=job.active)
+
+        async def sql() -> None:
+            async with fenced(self.connection, node_id):
+                if row is not None:
+                    assert await jobs.delete_waiting_run(self.connection, row.tenant_id, *row.key) is not None
+                ended = row or run_row(head, nominal_us, nominal_us + job.offset_us, Reason.SCHEDULED, None)
+                await record_end(self.connection, [ended], Outcome.WITHDRAWN, Reason.SKIPPED, self.now_us)
+                await set_job_skips(self.connection, head, sorted({*job.skips, nominal_us}))
+
+        if await both(lambda: self.model.skip(node_id, job_id, nominal_us, self.now_us), sql()) is not None:
+            self.attempts.add((job_id, nominal_us, 0, Outcome.WITHDRAWN, Reason.SKIPPED, True))
 
     async def cancel_waiting(self, node_id: int, key: tuple[int, int]) -> None:
         row = self.model.run(key)

@@ -283,6 +283,24 @@ class StoreMachine(RuleBasedStateMachine):
             job = model.jobs[row.job_id]
             self.do(self.twins.activate(self.node(data), job, self.twins.job_schedule[row.job_id] or None, new=False))
 
+    @precondition(lambda self: self.twins.model.jobs)
+    @rule(data=st.data(), ahead=st.integers(0, 2), made=st.booleans())
+    def skip(self, data: st.DataObject, ahead: int, made: bool) -> None:
+        """One of the next occurrences of a job, whether its run was made already or not; then ticks pass its time."""
+        model, now_us = self.twins.model, self.twins.now_us
+        job = model.jobs[self.pick(data, model.jobs)]
+        shard = shard_of(job.job_id)
+        after_us = now_us if made else max(now_us, model.shards[shard].watermark_us - job.offset_us)
+        times = [] if job.recurrence is None else job.bounded.between(after_us, after_us + DAY_US, 3)
+        for nominal_us in times[ahead : ahead + 1]:
+            key = (job.job_id, nominal_us)
+            if key not in model.held and not model.has_ended(key):
+                self.do(self.twins.skip(self.node(data), job.job_id, nominal_us))
+                self.twins.now_us = max(now_us, nominal_us + job.offset_us)
+                node_id = self.node(data)
+                shards = {n: one for n, one in model.shards.items() if one.owner == node_id and n == shard}
+                self._tick(data, node_id, shards, 0.5, 0)
+
     @precondition(lambda self: self.twins.model.dead)
     @rule(data=st.data())
     def redrive(self, data: st.DataObject) -> None:
@@ -344,6 +362,8 @@ BREAKS = [
     ("follow_links", "j.runs_left = 0 OR n.next_at > j.ends_at THEN NULL", "n.next_at > j.ends_at THEN NULL"),
     ("follow_links", "OR n.next_at > j.ends_at THEN NULL", "THEN NULL"),
     ("follow_links", "d.due_at > s.watermark", "false"),
+    ("tick_runs", "NOT j.skips OR", "true OR"),
+    ("tick_runs", " AND s.nominal_at = f.nominal_at", ""),
     ("tick_runs", "f.rank < j.catch_up", "f.rank <= j.catch_up"),
     ("tick_runs", " AND j.active", ""),
     ("wake_runs", " AND NOT r.parked", ""),

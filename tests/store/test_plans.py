@@ -19,14 +19,23 @@ BY_INDEX = {
     "advance_watermarks": ["shard_pkey"],
     "bury_runs": ["run_pkey"],
     "delete_grants": ["grant_pkey"],
+    "delete_labels": ["job_label_pkey"],
     "delete_planned_runs": ["run_pkey"],
+    "delete_troubles": ["trouble_pkey"],
     "delete_runs": ["run_pkey"],
     "delete_waiting_run": ["run_pkey"],
     "delete_waiting_runs": ["run_pkey"],
+    "discard_dead": ["dead_pkey"],
     "drain_inbox": ["inbox_pkey"],
+    "fetch_end_of_run": ["attempt"],
+    "fetch_waiting_run": ["run_pkey"],
+    "find_dedup_keys": ["job_dedup_pkey"],
     "find_ended_runs": ["attempt"],
+    "find_known_runs": ["attempt", "run_pkey"],
     "follow_links": ["job_pkey", "shard_pkey"],
     "has_run": ["run_pkey"],
+    "hasten_run": ["run_pkey"],
+    "insert_notices": ["job_pkey", "subscription_pkey"],
     "load_granted_runs": ["grant_pkey", "run_pkey"],
     "load_grants": ["grant_pkey"],
     "load_heads": ["job_pkey"],
@@ -37,6 +46,8 @@ BY_INDEX = {
     "load_policy_ids": ["policy_digest"],
     "load_schedule_ids": ["schedule_digest"],
     "load_schedules": ["job_tick"],
+    "load_troubles": ["trouble_pkey"],
+    "load_specs": ["job_version_pkey"],
     "load_waiting_runs": ["run_pkey"],
     "mark_cancelling": ["run_pkey"],
     "page_lane": ["run_pkey"],
@@ -44,7 +55,8 @@ BY_INDEX = {
     "park_runs": ["run_pkey"],
     "redrive_dead": ["dead_pkey"],
     "rewait_runs": ["run_pkey"],
-    "tick_runs": ["job_tick"],
+    "set_job_skips": ["job_pkey", "job_skip_pkey"],
+    "tick_runs": ["job_tick", "job_skip_pkey"],
     "unpark_runs": ["run_pkey"],
     "wake_runs": ["run_sleeps"],
 }
@@ -61,6 +73,10 @@ FROM generate_series(1, 100000) n;
 INSERT INTO noonmark.grant SELECT n % 8, n, 1, now(), ARRAY[n], ARRAY[now()], ARRAY[1] FROM generate_series(1, 1000) n;
 INSERT INTO noonmark.dead SELECT n % 8, n, now(), now(), 1, 1, 1, 5, 1, 1, 13 FROM generate_series(1, 1000) n;
 INSERT INTO noonmark.inbox (shard, job_id, has_input) SELECT n % 8, n, false FROM generate_series(1, 1000) n;
+INSERT INTO noonmark.job_version SELECT shard, job_id, 1, now(), '{}' FROM noonmark.job;
+INSERT INTO noonmark.job_label SELECT shard, 1, 'team:' || job_id / 4096 % 10, name FROM noonmark.job;
+INSERT INTO noonmark.job_dedup SELECT n % 8, n, 'key-' || n, now(), now() FROM generate_series(1, 10000) n;
+INSERT INTO noonmark.job_skip SELECT n % 8, n, now() + n * interval '1 s' FROM generate_series(1, 1000) n;
 INSERT INTO noonmark.attempt
 SELECT n % 8, n, now(), 1, now(), 1, 1, 1, now(), now(), now(), 1, 10, true FROM generate_series(1, 1000) n;
 """
@@ -119,6 +135,8 @@ async def test_the_condition_on_the_key_is_whole(plan_urls: dict[str, str], tabl
         "load_missed_ends": ("shard", "ends_at"),
         "wake_runs": ("shard", "due_at"),
         "tick_runs": ("shard", "schedule_id", "jitter_ms"),
+        "find_dedup_keys": ("shard", "job_id", "key"),
+        "find_known_runs": ("shard", "nominal_at", "job_id"),
         "page_shard": ("shard", "ROW(nominal_at, job_id)"),
         "page_lane": ("shard", "ROW(nominal_at, job_id)"),
     }

@@ -1,11 +1,10 @@
 """Reads against a real database: the order of pages, and which of several rows speaks for a run."""
 
-from noonmark.clock import NEVER_US
 from noonmark.model.ids import JobId, job_id_of, shard_for, shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.store.connect import Pool
-from noonmark.store.reads.jobs import fetch_job_ids, fetch_jobs, list_jobs
-from noonmark.store.reads.runs import ALL_STATES, fetch_run, list_dead, list_runs
+from noonmark.store.reads.jobs import JobFilter, fetch_job_ids, fetch_jobs, list_jobs
+from noonmark.store.reads.runs import fetch_run
 from noonmark.store.statement import statement
 from tests.api.database import SHARDS, database_url, pool, postgres_url
 
@@ -61,7 +60,7 @@ async def test_jobs_are_paged_by_name_whatever_their_shard(pool: Pool) -> None:
         wanted = [ids[name] for name in sorted(names) if name.startswith(prefix)]
         found: list[JobId] = []
         after = ""
-        while page := await list_jobs(pool, 1, SHARDS, after=after, prefix=prefix, limit=5):
+        while page := await list_jobs(pool, 1, SHARDS, JobFilter(prefix), after=after, limit=5):
             found += [record.job_id for record in page]
             after = next(name for name, job_id in ids.items() if job_id == found[-1])
         assert found == wanted
@@ -101,33 +100,3 @@ async def test_a_live_run_speaks_before_its_earlier_end_and_that_before_the_dead
     assert live is not None
     assert (live.state, live.reason) == ("waiting", Reason.REDRIVEN)
     assert await fetch_run(pool, 2, key) is None
-
-
-async def test_a_redriven_run_is_listed_once(pool: Pool) -> None:
-    for n in range(4):
-        await insert_end(pool, T0 + n, 1, Outcome.FAILED)
-    await insert_end(pool, T0 + 1, 2, Outcome.SUCCEEDED)
-    await insert_run(pool, T0 + 2)
-    listed = await list_runs(pool, JOB, before_us=NEVER_US, states=ALL_STATES, limit=10)
-    assert [(run.nominal_us - T0, run.state) for run in listed] == [
-        (3, "dead"), (2, "waiting"), (1, "succeeded"), (0, "dead"),
-    ]  # fmt: skip
-    dead = await list_runs(pool, JOB, before_us=NEVER_US, states=["dead"], limit=10)
-    assert [run.nominal_us - T0 for run in dead] == [3, 0]
-    page = await list_runs(pool, JOB, before_us=T0 + 3, states=ALL_STATES, limit=1)
-    assert [run.nominal_us - T0 for run in page] == [2]
-
-
-async def test_dead_letters_are_paged_by_key_within_the_tenant(pool: Pool) -> None:
-    jobs = [job_id_of(n, shard) for n in (1, 2) for shard in (0, 5)]
-    for job_id in jobs:
-        for n in range(3):
-            await insert_dead(pool, job_id, T0 + n)
-        await insert_dead(pool, job_id, T0 + 9, tenant_id=2)
-    wanted = sorted((shard_of(job_id), job_id, T0 + n) for job_id in jobs for n in range(3))
-    found: list[tuple[int, int, int]] = []
-    after = (-1, 0, 0)
-    while page := await list_dead(pool, 1, after=after, limit=5):
-        found += [(row.shard, row.job_id, row.nominal_us) for row in page]
-        after = found[-1]
-    assert found == wanted

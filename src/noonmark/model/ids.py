@@ -27,6 +27,8 @@ _GRANT_BITS = 30
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
+_PAIRS = [high + low for high in _DIGITS for low in _DIGITS]
+"""A batch of runs is answered with a thousand ids, so they are written two digits at a time."""
 
 
 def shard_of(job_id: int) -> int:
@@ -52,9 +54,9 @@ def grant_id_of(node_id: int, counter: int) -> GrantId:
 def _encode(number: int) -> str:
     text = ""
     while number:
-        number, digit = divmod(number, 32)
-        text = _DIGITS[digit] + text
-    return text or "0"
+        number, pair = divmod(number, 1024)
+        text = _PAIRS[pair] + text
+    return text.lstrip("0") or "0"
 
 
 def _decode(text: str) -> int:
@@ -70,6 +72,10 @@ def job_text(job_id: int) -> str:
 
 def run_text(key: tuple[int, int]) -> str:
     return f"run_{_encode(key[0])}_{_encode(key[1])}"
+
+
+def key_text(key_id: int) -> str:
+    return f"key_{_encode(key_id)}"
 
 
 def parse_job(text: str) -> JobId:
@@ -88,3 +94,29 @@ def parse_run(text: str) -> RunKey:
     ):
         return JobId(_decode(parts[1])), _decode(parts[2])
     raise InvalidInput("run_id", f"{text!r} is not a run id", "use the id that listing the runs returned: run_…")
+
+
+def event_text(node_id: int, counter: int) -> str:
+    """Unique without asking, as grants are."""
+    return f"evt_{_encode(grant_id_of(node_id, counter))}"
+
+
+def subscription_text(subscription_id: int) -> str:
+    return f"sub_{_encode(subscription_id)}"
+
+
+def parse_subscription(text: str) -> int:
+    """0, which no subscription has, for what is no id of one."""
+    body = text.removeprefix("sub_")
+    known = text.startswith("sub_") and 0 < len(body) <= 6 and all(digit in _VALUES for digit in body)
+    number = _decode(body) if known else 0
+    return number if number < 2**31 else 0
+
+
+def parse_key(text: str) -> int:
+    prefix, _, rest = text.partition("_")
+    if prefix == "key" and rest and len(rest) <= 6 and set(rest) <= _VALUES.keys():
+        return _decode(rest)
+    raise InvalidInput(
+        "key", f"{text[:80]!r} is not the id of a key", "use the id that listing the keys returned: key_…"
+    )

@@ -1,11 +1,13 @@
 """A job's definition as its owner writes it, and the checks that need nothing but the definition."""
 
 import re
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
 from noonmark.errors import InvalidInput, TooLarge
+from noonmark.model.ids import JobId
 from noonmark.model.policy import Policy, Retry
 
 MAX_INPUT_BYTES = 64 * 1024
@@ -13,8 +15,13 @@ MAX_CATCH_UP = 1000
 MAX_CATCH_UP_WINDOW_S = 366 * 86_400
 MAX_PRIORITY = 9
 DEFAULT_PRIORITY = 5
+MAX_LABELS = 20
+MAX_LABEL_KEY = 63
+MAX_LABEL_VALUE = 255
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,199}")
+_LABEL_KEY = re.compile(rf"[a-z0-9._/-]{{1,{MAX_LABEL_KEY}}}")
+_LABEL_VALUE = re.compile(rf"[^\x00-\x1f\x7f]{{0,{MAX_LABEL_VALUE}}}")
 _TASK = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,199}")
 
 
@@ -30,6 +37,14 @@ class Misfire(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     @property
     def catch_up(self) -> int:
         return {"skip": 0, "once": 1, "all": self.limit}[self.policy]
+
+
+class Applied(NamedTuple):
+    """What became of a definition that was declared."""
+
+    job_id: JobId | None
+    """None for a job that would be created."""
+    outcome: Literal["created", "changed", "unchanged"]
 
 
 def is_name(text: str) -> bool:
@@ -74,6 +89,33 @@ def check_retry(retry: Retry) -> None:
 def check_priority(priority: int) -> None:
     if not 0 <= priority <= MAX_PRIORITY:
         raise InvalidInput("priority", f"{priority} is out of bounds", f"use 0 (last) to {MAX_PRIORITY} (first)")
+
+
+def check_labels(labels: Mapping[str, str]) -> None:
+    if len(labels) > MAX_LABELS:
+        raise InvalidInput("labels", f"{len(labels)} labels are too many", f"use up to {MAX_LABELS}")
+    for key, value in labels.items():
+        if not _LABEL_KEY.fullmatch(key):
+            raise InvalidInput(
+                "labels", f"{key[:80]!r} is not the key of a label", f"use 1 to {MAX_LABEL_KEY} of a-z 0-9 . _ / -"
+            )
+        if not _LABEL_VALUE.fullmatch(value):
+            raise InvalidInput(
+                f"labels.{key}",
+                f"{value[:80]!r} is not the value of a label",
+                f"use up to {MAX_LABEL_VALUE} characters, none of them control characters",
+            )
+
+
+def label_texts(labels: Mapping[str, str]) -> list[str]:
+    """Each as `key` and as `key:value`, which is how they are stored and asked for."""
+    return sorted({text for key, value in labels.items() for text in (key, f"{key}:{value}")})
+
+
+def is_label(text: str) -> bool:
+    """`key` or `key:value`."""
+    key, _, value = text.partition(":")
+    return bool(_LABEL_KEY.fullmatch(key) and _LABEL_VALUE.fullmatch(value))
 
 
 def check_input(text: str | None, limit_bytes: int = MAX_INPUT_BYTES) -> None:

@@ -10,6 +10,7 @@ class Reason(IntEnum):
     TRIGGERED = 3
     SUBMITTED = 4
     REDRIVEN = 5
+    BACKFILLED = 6
     # why an attempt ended, or the run with it
     SUCCEEDED = 10
     FAILED = 11
@@ -26,6 +27,7 @@ class Reason(IntEnum):
     JOB_PAUSED = 23
     JOB_DELETED = 24
     JOB_CHANGED = 25
+    SKIPPED = 26
 
 
 SENTENCES: dict[Reason, str] = {
@@ -34,6 +36,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.TRIGGERED: "somebody asked for it through the API",
     Reason.SUBMITTED: "it was submitted inside an SQL transaction",
     Reason.REDRIVEN: "it was taken back from the dead letters",
+    Reason.BACKFILLED: "its time passed without a run, and somebody asked to make up for it",
     Reason.SUCCEEDED: "the task returned",
     Reason.FAILED: "the task raised an error and will be tried again",
     Reason.NOT_RETRYABLE: "the task raised an error that the job does not retry",
@@ -48,6 +51,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.JOB_PAUSED: "its job is paused",
     Reason.JOB_DELETED: "its job was deleted",
     Reason.JOB_CHANGED: "its job was changed before it was due",
+    Reason.SKIPPED: "somebody asked to skip this occurrence",
 }
 
 

@@ -32,6 +32,17 @@ class RunRow(NamedTuple):
         return shard_of(self.job_id)
 
 
+class Backfilled(NamedTuple):
+    """What became of the occurrences of a range in the past."""
+
+    made_us: list[int]
+    """Nominal times of the new runs; in a dry run, of those that would be made."""
+    known: int
+    """Occurrences that have or had a run."""
+    next_us: int | None
+    """Where to go on, if the range has more occurrences than were looked at."""
+
+
 class AttemptRow(NamedTuple):
     """One ended attempt, in the column order of the `attempt` table. `final` closes the run."""
 

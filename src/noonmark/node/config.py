@@ -4,6 +4,8 @@ import msgspec
 
 from noonmark.shard.limits import Limits
 
+REQUESTS_PER_S = 10_000.0
+
 
 class NodeConfig(msgspec.Struct, frozen=True, kw_only=True):
     database_url: str
@@ -24,4 +26,8 @@ class NodeConfig(msgspec.Struct, frozen=True, kw_only=True):
     """An occurrence later than this was missed, and its job's misfire policy decides."""
     heartbeat_s: float = 2.0
     inbox_s: float = 0.05
+    private_webhooks: bool = False
+    """Whether notifications may go to addresses that are not on the public internet."""
     limits: Limits = Limits()
+    requests_per_s: float = REQUESTS_PER_S
+    """How many requests one caller may send to this node, with two seconds' worth at once."""

@@ -14,8 +14,9 @@ from typing import Any
 import structlog
 
 from noonmark.clock import SECOND_US, MonotonicClock, monotonic_s
-from noonmark.errors import NotOwner, Unavailable
-from noonmark.model.ids import PolicyId, TenantId
+from noonmark.errors import NoonmarkError, NotOwner, Unavailable
+from noonmark.model.caller import Caller
+from noonmark.model.ids import JobId, PolicyId, RunKey, TenantId
 from noonmark.model.policy import Policy
 from noonmark.model.run import RunRow
 from noonmark.node.committer import Committer
@@ -26,8 +27,20 @@ from noonmark.shard.timetable import Timetable
 from noonmark.store.connect import OWNER_SETTINGS, Connection, Pool, connect
 from noonmark.store.intern import load_policies
 from noonmark.store.ownership import Ownership, name_session, register_node
+from noonmark.wire.resources import Submission
 
 log = structlog.get_logger("noonmark.node")
+
+
+class Keyed:
+    """One caller's submissions with keys of their own, which happen all or not at all; see `dedup`."""
+
+    def __init__(self, caller: Caller, tenant_id: int, submissions: list[Submission], job_ids: list[JobId]) -> None:
+        self.caller = caller
+        self.tenant_id = tenant_id
+        self.submissions = submissions
+        self.job_ids = job_ids
+        self.answer: list[RunKey] | NoonmarkError | None = None
 
 
 class Life:
@@ -66,6 +79,8 @@ class Life:
         """Set when the node owns its share."""
         self.tick_wanted = asyncio.Event()
         """Set when shards were taken: they lag, and what is asked of them sleeps until they are ticked."""
+        self.keyed: list[Keyed] = []
+        """What the next turn for submissions with keys takes along."""
         self.fired = 0
         self.ownership_changes = 0
         self._waiting: set[asyncio.Future[Any]] = set()

@@ -110,6 +110,8 @@ _COUNTERS = {
     "died": "Runs that became dead letters",
     "rescued_grants": "Grants taken back from silent workers or never delivered",
     "refused_reports": "Reports that were not of the current attempt",
+    "notices": "Notices written for subscriptions",
+    "notices_dropped": "Notices not written because too many jobs were told of at once",
 }
 
 
@@ -123,6 +125,8 @@ def _totals(life: Life) -> dict[str, float]:
         "died": counts.died,
         "rescued_grants": counts.rescued_grants,
         "refused_reports": counts.refused_reports,
+        "notices": life.owner.watch.sent,
+        "notices_dropped": life.owner.watch.dropped,
         "lateness_sum": counts.lateness_us / SECOND_US,
     }
     totals |= {f"ended:{outcome.name.lower()}": number for outcome, number in counts.ended.items()}

@@ -12,23 +12,33 @@ import structlog
 
 from noonmark import __version__
 from noonmark.clock import Clock, MonotonicClock, monotonic_s
-from noonmark.errors import NotFound, Unavailable
+from noonmark.errors import InvalidInput, NotFound, Unavailable
 from noonmark.model.ids import JobId, RunKey
-from noonmark.node import dispatch, job_commands, run_commands
+from noonmark.model.job import Applied
+from noonmark.model.notice import OWN_TASKS
+from noonmark.model.run import Backfilled
+from noonmark.node import dispatch
+from noonmark.node.commands import backfill, dedup, job_commands, run_commands, skip, upsert
+from noonmark.node.commands.cancel_runs import cancel_runs
+from noonmark.node.commands.discard import discard
+from noonmark.node.commands.retry_run import retry_run
 from noonmark.node.config import NodeConfig
-from noonmark.node.inbox import keep_draining
 from noonmark.node.life import Life
+from noonmark.node.loops.deliverer import keep_delivering
+from noonmark.node.loops.inbox import keep_draining
+from noonmark.node.loops.notifier import Notifier
+from noonmark.node.loops.pager import next_page
+from noonmark.node.loops.rescuer import keep_rescuing, keep_tenants
+from noonmark.node.loops.ticker import keep_ticking
+from noonmark.node.loops.upkeep import keep_history
+from noonmark.node.loops.zones import keep_zones
 from noonmark.node.metrics import NodeMetrics
 from noonmark.node.ownership import keep_burying, keep_ownership, renew
-from noonmark.node.pager import next_page
-from noonmark.node.rescuer import keep_rescuing, keep_tenants
-from noonmark.node.ticker import keep_ticking
-from noonmark.node.upkeep import keep_history
-from noonmark.node.zones import keep_zones
 from noonmark.shard.outbox import Batch
 from noonmark.store.connect import Connection, Pool, connect, open_pool
 from noonmark.store.migrate import make_partitions, migrate
 from noonmark.store.ownership import end_node
+from noonmark.store.reads.runs import RunRecord
 from noonmark.store.statement import statement
 from noonmark.wire import worker as wire
 from noonmark.wire.resources import JobPatch, JobSpec, Submission
@@ -47,6 +57,7 @@ class Node:
         self.metrics = NodeMetrics(lambda: self._life, self._tenant_name)
         self._pool: Pool | None = None
         self._life: Life | None = None
+        self._notifier: Notifier | None = None
         self._tenants: dict[str, int] = {}
         self._stopping = asyncio.Event()
 
@@ -104,12 +115,15 @@ class Node:
         life.committer.on_commit = self._note_commit
         life.committer.next_page = lambda: next_page(life)
         self._life = life
+        self._notifier = notifier = Notifier(life)
+        await notifier.refresh()
         await renew(life)
         log.info("life began", node_id=life.node_id, address=self.address)
         going = asyncio.create_task(
             life.run(
                 keep_ownership, keep_burying, keep_ticking, keep_rescuing, keep_tenants, keep_draining,
                 keep_history, keep_zones, self._watch_loop,
+                lambda _: notifier.run(), lambda life: keep_delivering(life, notifier.subscribed),
             )
         )  # fmt: skip
         stopping = asyncio.create_task(self._stopping.wait())
@@ -217,16 +231,65 @@ class Node:
     async def resume_job(self, tenant_id: int, job_id: JobId) -> None:
         await job_commands.resume_job(self.life, tenant_id, job_id)
 
+    async def apply_job(
+        self, tenant_id: int, spec: JobSpec, *, expected_version: int | None, create_only: bool
+    ) -> Applied:
+        return await upsert.apply_job(
+            self.life, tenant_id, spec, self.shard_count, expected_version=expected_version, create_only=create_only
+        )
+
+    async def apply_jobs(self, tenant_id: int, specs: list[JobSpec], *, dry_run: bool) -> list[Applied]:
+        return await upsert.apply_jobs(self.life, tenant_id, specs, self.shard_count, dry_run=dry_run)
+
+    async def replace_job(self, tenant_id: int, job_id: JobId, spec: JobSpec, expected_version: int | None) -> None:
+        await upsert.replace_job(self.life, tenant_id, job_id, spec, expected_version)
+
+    async def skip(self, tenant_id: int, job_id: JobId, nominal_us: int | None) -> RunKey:
+        return await skip.skip(self.life, tenant_id, job_id, nominal_us)
+
+    async def unskip(self, tenant_id: int, job_id: JobId, nominal_us: int | None) -> RunKey:
+        return await skip.unskip(self.life, tenant_id, job_id, nominal_us)
+
+    async def backfill(
+        self, tenant_id: int, job_id: JobId, from_us: int, to_us: int, limit: int, *, dry_run: bool
+    ) -> Backfilled:
+        return await backfill.backfill(self.life, tenant_id, job_id, from_us, to_us, limit, dry_run=dry_run)
+
     async def submit(self, tenant_id: int, submissions: list[Submission]) -> list[RunKey]:
+        if any(submission.dedup_key is not None for submission in submissions):
+            return await dedup.submit_once(self.life, tenant_id, submissions, self.shard_count)
         return await run_commands.submit(self.life, tenant_id, submissions, self.shard_count)
+
+    async def submit_run(self, tenant_id: int, submission: Submission) -> tuple[RunKey, RunRecord]:
+        return await run_commands.submit_run(self.life, tenant_id, submission, self.shard_count)
 
     async def cancel_run(self, tenant_id: int, key: RunKey) -> None:
         await run_commands.cancel_run(self.life, tenant_id, key)
 
+    async def cancel_runs(self, tenant_id: int, job_id: JobId) -> tuple[int, int]:
+        return await cancel_runs(self.life, tenant_id, job_id)
+
+    async def retry_run(self, tenant_id: int, key: RunKey) -> None:
+        await retry_run(self.life, tenant_id, key)
+
+    async def discard(self, tenant_id: int, keys: list[RunKey]) -> int:
+        return await discard(self.life, tenant_id, keys)
+
     async def redrive(self, tenant_id: int, keys: list[RunKey]) -> int:
         return await run_commands.redrive(self.life, tenant_id, keys)
 
+    @property
+    def private_webhooks(self) -> bool:
+        return self.config.private_webhooks
+
+    async def look_at_subscriptions(self) -> None:
+        if self._notifier is not None:
+            await self._notifier.refresh()
+
     async def register(self, message: wire.Register) -> wire.Registered:
+        own = [task for task in message.tasks if task.startswith(OWN_TASKS)]
+        if own:
+            raise InvalidInput("tasks", f"{own[0][:80]!r} is carried out by nodes", f"choose names without {OWN_TASKS}")
         return await dispatch.register(self.life, message)
 
     async def claim(self, message: wire.Claim) -> wire.ClaimAnswer:

@@ -20,6 +20,7 @@ from noonmark.node.life import Life
 from noonmark.shard.assignment import moves
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced
+from noonmark.store.notices import load_troubles
 from noonmark.store.ownership import (
     CHANNEL,
     Taken,
@@ -124,5 +125,6 @@ async def _adopt(life: Life, connection: Connection, taken: Taken) -> None:
         life.owner.paused.update(await load_paused(connection, shard, [row.job_id for row in granted]))
     for schedule_id, text in (await load_schedules(connection, shard)).items():
         life.timetable.add(shard, schedule_id, text)
+    life.owner.watch.troubles.update(await load_troubles(connection, shard))
     life.terms[shard] = taken.term
     life.owner.adopt(shard, taken.watermark_us, grants, granted, life.clock.now_us())

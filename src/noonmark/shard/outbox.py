@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
+from noonmark.model.audit import Entry
 from noonmark.model.ids import GrantId, JobId, RunKey
+from noonmark.model.notice import Notice, Trouble
 from noonmark.model.reason import Reason
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 
@@ -39,6 +41,7 @@ class Batch:
     __slots__ = (
         "answers",
         "attempts",
+        "audit",
         "cancelling",
         "created",
         "dead",
@@ -46,8 +49,10 @@ class Batch:
         "finished_grants",
         "grants",
         "links",
+        "notices",
         "rewaits",
         "slept",
+        "troubles",
     )
 
     def __init__(self) -> None:
@@ -62,6 +67,10 @@ class Batch:
         self.finished_grants: list[tuple[int, GrantId]] = []
         self.attempts: list[AttemptRow] = []
         self.dead: list[DeadRow] = []
+        self.audit: list[Entry] = []
+        self.notices: list[Notice] = []
+        self.troubles: dict[JobId, Trouble | None] = {}
+        """Watched jobs that are in trouble from now on, or (None) no longer."""
         self.slept: set[RunKey] = set()
         """Runs that left memory but not the table; a page read before this batch commits shows them as they were."""
         self.answers: list[tuple[object, object]] = []
@@ -78,6 +87,9 @@ class Batch:
             or self.finished_grants
             or self.attempts
             or self.dead
+            or self.audit
+            or self.notices
+            or self.troubles
         )
 
     def forgotten(self) -> set[RunKey]:

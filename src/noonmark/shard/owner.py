@@ -36,6 +36,7 @@ from noonmark.shard.ready import ReadyQueue
 from noonmark.shard.retry import delay_us
 from noonmark.shard.rules import Rule, StartDeadline
 from noonmark.shard.verdict import AttemptEnd, Ended, Verdict, judge
+from noonmark.shard.watch import Watch
 
 _LATENESS_BOUNDS_US = [round(bound_s * SECOND_US) for bound_s in LATENESS_BOUNDS_S]
 
@@ -57,6 +58,7 @@ class Owner:
         self.watermarks: dict[int, int] = {}
         self.live: dict[RunKey, Live] = {}
         self.fleet = Fleet(node_id)
+        self.watch = Watch(node_id)
         self.paused: set[JobId] = set()
         """Paused jobs that may still have granted runs: if such a run must wait again, it is parked."""
         self.backlog = Backlog(memory_runs=limits.memory_runs, lane_runs=limits.lane_runs, page_runs=limits.page_runs)
@@ -95,6 +97,7 @@ class Owner:
         """Forgets a shard that is given away; all that was decided for it has been committed."""
         del self.watermarks[shard]
         self.backlog.drop_shard(shard)
+        self.watch.drop(shard)
         self.paused = {job_id for job_id in self.paused if shard_of(job_id) != shard}
         for live in [live for live in self.live.values() if live.shard == shard]:
             if live.state is not State.GRANTED:
@@ -115,9 +118,10 @@ class Owner:
 
     def create(self, row: RunRow, now_us: int) -> None:
         """Makes a run that somebody asked for. A run for later than the watermark sleeps in its row."""
-        sleeps = row.due_us > self.watermarks[row.shard]
-        self.outbox.created.append(row._replace(sleeps=sleeps))
-        if not sleeps:
+        if row.due_us > self.watermarks[row.shard]:
+            self.outbox.created.append(row._replace(sleeps=True))
+        else:
+            self.outbox.created.append(row)
             self.admit(row, now_us)
 
     def begin_tick(self, shards: Iterable[int], watermark_us: int) -> None:
@@ -204,12 +208,16 @@ class Owner:
             self._end_waiting(live, Outcome.CANCELLED, Reason.CANCELLED, now_us)
         return state
 
+    def set_aside(self, live: Live) -> None:
+        """Takes one waiting run out of memory and leaves its row to the caller."""
+        self.backlog.leave(live.lane)
+        self._forget(live)
+
     def withdraw(self, job_id: JobId) -> None:
         """Takes all waiting runs of a job out of memory and leaves their rows to the caller."""
         for live in [live for live in self.live.values() if live.job_id == job_id]:
             if live.state is not State.GRANTED:
-                self.backlog.leave(live.lane)
-                self._forget(live)
+                self.set_aside(live)
 
     def granted_of(self, job_id: JobId) -> list[int]:
         """The nominal times of the job's runs that workers have."""
@@ -324,12 +332,15 @@ class Owner:
         grant = self.fleet.new_grant(worker, now_us)
         rows: dict[int, GrantRow] = {}
         lateness = self.counts.lateness
+        noticed_us = self.watch.late_us
         for live in runs:
             self.backlog.leave(live.lane)
             self.fleet.attach(live, grant)
             late_us = max(0, now_us - live.due_us)
             lateness[bisect_left(_LATENESS_BOUNDS_US, late_us)] += 1
             self.counts.lateness_us += late_us
+            if late_us > noticed_us:
+                self.watch.granted(live, now_us, self.outbox)
             row = rows.get(live.shard)
             if row is None:
                 row = rows[live.shard] = GrantRow(live.shard, grant.grant_id, worker.worker_id, now_us, [], [], [])
@@ -375,6 +386,8 @@ class Owner:
             )
         )
         self.counts.ended[outcome] += 1
+        if self.watch.on:
+            self.watch.ended(live, verdict, end, now_us, self.outbox)
         if self.fleet.detach(live, grant):
             self.outbox.finished_grants.append((live.shard, grant.grant_id))
         if not final:
@@ -417,6 +430,8 @@ class Owner:
             )
         )  # fmt: skip
         self.counts.ended[outcome] += 1
+        if self.watch.on:
+            self.watch.expired(live, reason, now_us, self.outbox)
         self.backlog.leave(live.lane)
         self._end_row(live, now_us)
 

@@ -6,8 +6,10 @@ from typing import Any
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.shard.outbox import Batch, LinkEnd
+from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced, fenced
+from noonmark.store.notices import insert_notices, write_troubles
 from noonmark.store.statement import statement
 
 _RUN_COLUMNS = (
@@ -62,6 +64,11 @@ async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> li
             await connection.execute(statement("delete_grants"), *columns(batch.finished_grants, 2))
         if batch.attempts:
             await connection.copy_records_to_table("attempt", schema_name="noonmark", records=batch.attempts)
+        await record(connection, batch.audit)
+        if batch.notices:
+            await insert_notices(connection, batch.notices)
+        if batch.troubles:
+            await write_troubles(connection, batch.troubles)
     return followers
 
 

@@ -1,6 +1,6 @@
 """Changes to jobs, each inside the transaction that the owner opened for it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from noonmark.model.ids import JobId, PolicyId, ScheduleId, TenantId, job_id_of, shard_of
@@ -36,6 +36,10 @@ class JobHead(NamedTuple):
     delay_ms: int | None = None
     link_us: int | None = None
     """The current link of a fixed delay, at the moment when this was read."""
+    labels: Sequence[str] | None = None
+    """Each as `key` and as `key:value`."""
+    skips: Sequence[int] | None = None
+    """Occurrences that do not fire."""
 
     @property
     def shard(self) -> int:
@@ -63,16 +67,30 @@ async def insert_jobs(connection: Connection, heads: Sequence[JobHead], specs: S
         (
             h.shard, h.job_id, h.policy_id, h.schedule_id, h.jitter_ms, h.priority, h.catch_up, h.planned_us, h.name,
             h.input, h.ends_us, h.runs_left, h.catch_up_s, h.delay_ms, h.link_us,
+            None if not h.labels else "\n".join(h.labels),
         )
         for h in heads
     ]  # fmt: skip
-    inserted = await connection.fetch(statement("insert_jobs"), first.tenant_id, first.created_us, *columns(rows, 15))
+    inserted = await connection.fetch(statement("insert_jobs"), first.tenant_id, first.created_us, *columns(rows, 16))
     if len(inserted) < len(heads):
         names = {row[0] for row in inserted}
         return [head.name for head in heads if head.name not in names]
     await insert_versions(connection, heads, specs, first.created_us)
     await insert_events(connection, heads, "created", first.created_us)
+    await insert_labels(connection, [(head, label) for head in heads for label in head.labels or ()])
     return []
+
+
+async def insert_labels(connection: Connection, labels: Sequence[tuple[JobHead, str]]) -> None:
+    """All of jobs of one tenant."""
+    if labels:
+        rows = [(head.shard, head.name, label) for head, label in labels]
+        await connection.execute(statement("insert_labels"), labels[0][0].tenant_id, *columns(rows, 3))
+
+
+async def delete_labels(connection: Connection, head: JobHead, labels: Collection[str]) -> None:
+    if labels:
+        await connection.execute(statement("delete_labels"), head.shard, head.tenant_id, head.name, list(labels))
 
 
 async def insert_versions(connection: Connection, heads: Sequence[JobHead], specs: Sequence[str], at_us: int) -> None:
@@ -99,12 +117,22 @@ async def load_spec(connection: Connection, head: JobHead) -> str:
     return str(await connection.fetchval(statement("load_spec"), head.shard, head.job_id, head.version))
 
 
-async def update_job(connection: Connection, head: JobHead, spec: str, at_us: int) -> None:
+async def load_specs(connection: Connection, heads: Sequence[JobHead]) -> dict[JobId, str]:
+    rows = [(head.shard, head.job_id, head.version) for head in heads]
+    return {row[0]: row[1] for row in await connection.fetch(statement("load_specs"), *columns(rows, 3))}
+
+
+async def update_job(
+    connection: Connection, head: JobHead, spec: str, at_us: int, labels_before: Sequence[str] | None = None
+) -> None:
     await connection.execute(
         statement("update_job"), head.shard, head.job_id, head.version, head.policy_id, head.schedule_id,
         head.jitter_ms, head.priority, head.catch_up, head.input, at_us, head.planned_us, head.ends_us, head.runs_left,
-        head.catch_up_s, head.delay_ms, head.link_us,
+        head.catch_up_s, head.delay_ms, head.link_us, head.labels or None,
     )  # fmt: skip
+    had, has = set(labels_before or ()), set(head.labels or ())
+    await delete_labels(connection, head, had - has)
+    await insert_labels(connection, [(head, label) for label in sorted(has - had)])
     await insert_versions(connection, [head], [spec], at_us)
     await insert_events(connection, [head], "changed", at_us)
 
@@ -119,6 +147,7 @@ async def set_job_active(connection: Connection, head: JobHead, at_us: int) -> N
 
 async def delete_job(connection: Connection, head: JobHead, at_us: int) -> None:
     await connection.execute(statement("delete_job"), head.shard, head.job_id)
+    await delete_labels(connection, head, head.labels or ())
     await insert_events(connection, [head], "deleted", at_us)
 
 
@@ -170,6 +199,20 @@ async def redrive_dead(
     places = columns([(shard_of(job_id), nominal_us, job_id) for job_id, nominal_us in keys], 3)
     rows = await connection.fetch(statement("redrive_dead"), *places, tenant_id, now_us, Reason.REDRIVEN)
     return list(map(RunRow._make, rows))
+
+
+async def discard_dead(
+    connection: Connection, tenant_id: int, keys: Sequence[tuple[int, int]]
+) -> list[tuple[JobId, int]]:
+    """Answers the keys of those that were there."""
+    places = columns([(shard_of(job_id), nominal_us, job_id) for job_id, nominal_us in keys], 3)
+    return [(row[0], row[1]) for row in await connection.fetch(statement("discard_dead"), *places, tenant_id)]
+
+
+async def hasten_run(connection: Connection, tenant_id: int, key: tuple[int, int], due_us: int) -> RunRow | None:
+    """None if it does not wait for another attempt."""
+    row = await connection.fetchrow(statement("hasten_run"), shard_of(key[0]), *key, tenant_id, due_us)
+    return None if row is None else RunRow._make(row)
 
 
 async def drain_inbox(connection: Connection, shards: Sequence[int], most: int) -> list[NewInboxRow]:

@@ -8,7 +8,7 @@ compatible* number: code whose newest migration is below that refuses to start.
 from importlib import resources
 from typing import NamedTuple
 
-from noonmark.clock import Clock
+from noonmark.clock import Clock, to_datetime
 from noonmark.errors import InvalidInput, SchemaTooNew
 from noonmark.model.ids import MAX_SHARDS
 from noonmark.model.reason import SENTENCES
@@ -103,7 +103,8 @@ async def _write_reasons(connection: Connection) -> None:
 
 
 async def make_partitions(connection: Connection, clock: Clock, days_ahead: int = 7) -> None:
-    """One partition of history for each day (UTC) from yesterday on."""
+    """One partition of history for each day (UTC) from yesterday on, and of the audit for each month."""
+    await _make_audit_partitions(connection, clock, days_ahead)
     today = clock.now_us() // 86_400_000_000
     for day in range(today - 1, today + days_ahead + 1):
         from_s, to_s = day * 86_400, (day + 1) * 86_400
@@ -115,6 +116,26 @@ async def make_partitions(connection: Connection, clock: Clock, days_ahead: int 
                     EXECUTE format(
                         'CREATE TABLE IF NOT EXISTS noonmark.attempt_{day} PARTITION OF noonmark.attempt
                          FOR VALUES FROM (%L) TO (%L)', to_timestamp({from_s}), to_timestamp({to_s}));
+                END IF;
+            END $$
+            """
+        )
+
+
+async def _make_audit_partitions(connection: Connection, clock: Clock, days_ahead: int) -> None:
+    now_us = clock.now_us()
+    months = {to_datetime(now_us + day * 86_400_000_000).strftime("%Y-%m-01") for day in (-1, 0, days_ahead)}
+    for month in sorted(months):
+        name = f"audit_{month[:7].replace('-', '_')}"
+        await connection.execute(
+            f"""
+            DO $$ BEGIN
+                IF to_regclass('noonmark.{name}') IS NULL THEN
+                    PERFORM pg_advisory_xact_lock({_LOCK});
+                    EXECUTE format(
+                        'CREATE TABLE IF NOT EXISTS noonmark.{name} PARTITION OF noonmark.audit
+                         FOR VALUES FROM (%L) TO (%L)', timestamptz '{month} 00:00+00',
+                        (timestamp '{month}' + interval '1 month') AT TIME ZONE 'UTC');
                 END IF;
             END $$
             """

@@ -9,6 +9,7 @@ from noonmark.store.statement import statement
 
 _ABOVE_NAMES = "\x7f"
 """Sorts after every character that a name may hold."""
+_BELOW_NAMES = "\x01"
 
 
 class JobRecord(NamedTuple):
@@ -26,6 +27,20 @@ class JobRecord(NamedTuple):
     """Occurrences after this do not."""
     link_us: int | None
     """The current link of a fixed delay."""
+    skips: list[int] | None
+    """Occurrences that do not fire."""
+    jitter_ms: int
+
+
+class JobFilter(NamedTuple):
+    """Which jobs are meant; all conditions hold together."""
+
+    name_prefix: str = ""
+    labels: tuple[str, ...] = ()
+    """Each as `key` or `key:value`."""
+    active: bool | None = None
+    task: str | None = None
+    queue: str | None = None
 
 
 class KnownJob(NamedTuple):
@@ -55,12 +70,52 @@ async def fetch_job_ids(pool: Pool, tenant_id: int, names: Iterable[tuple[int, s
 
 
 async def list_jobs(
-    pool: Pool, tenant_id: int, shard_count: int, *, after: str, prefix: str, limit: int
+    pool: Pool, tenant_id: int, shard_count: int, wanted: JobFilter, *, after: str, limit: int
 ) -> list[JobRecord]:
-    """By name. A name never changes and is unique, so a page goes on exactly where the last one ended."""
-    upper = prefix + _ABOVE_NAMES
-    rows = await pool.fetch(statement("list_jobs"), tenant_id, shard_count, after, prefix, upper, limit)
+    """By name. A name never changes and is unique, so a page goes on exactly where the last one ended.
+
+    With a label, only the jobs that have it are looked at; other conditions are asked of every job in their order.
+    """
+    names = (tenant_id, shard_count, after, wanted.name_prefix, wanted.name_prefix + _ABOVE_NAMES, limit)
+    policies = await _policies(pool, wanted)
+    if wanted.labels:
+        rows = await pool.fetch(
+            statement("list_labelled_jobs"), *names, wanted.active, policies, _rarest(wanted), wanted.labels
+        )
+    elif wanted.active is None and policies is None:
+        rows = await pool.fetch(statement("list_jobs"), *names)
+    else:
+        rows = await pool.fetch(statement("list_matching_jobs"), *names, wanted.active, policies)
     return [JobRecord(*row) for row in rows]
+
+
+async def count_jobs(pool: Pool, tenant_id: int, shard_count: int, wanted: JobFilter, *, after: str = "") -> int:
+    first = max(wanted.name_prefix, after + _BELOW_NAMES if after else "")
+    rest = (
+        tenant_id, shard_count, first, wanted.name_prefix + _ABOVE_NAMES, wanted.active, await _policies(pool, wanted),
+    )  # fmt: skip
+    if wanted.labels:
+        found = await pool.fetchval(statement("count_labelled_jobs"), *rest, _rarest(wanted), wanted.labels)
+    else:
+        found = await pool.fetchval(statement("count_jobs"), *rest)
+    return int(found)
+
+
+def _rarest(wanted: JobFilter) -> str:
+    """The label to walk along: the longest, as one with a value is rarer than its key."""
+    return max(wanted.labels, key=len)
+
+
+async def _policies(pool: Pool, wanted: JobFilter) -> list[int] | None:
+    """Task and queue stand in the interned policies, of which there are few; None if neither is asked for."""
+    if wanted.task is None and wanted.queue is None:
+        return None
+    return [row[0] for row in await pool.fetch(statement("find_policies"), wanted.task, wanted.queue)]
+
+
+async def fetch_job_versions(pool: Pool, job_id: JobId, versions: Sequence[int]) -> dict[int, VersionRecord]:
+    rows = await pool.fetch(statement("fetch_job_versions"), shard_of(job_id), job_id, versions)
+    return {row[0]: VersionRecord(*row) for row in rows}
 
 
 async def list_job_versions(pool: Pool, job_id: JobId, *, below: int, limit: int) -> list[VersionRecord]:

@@ -1,16 +1,15 @@
-"""Runs, wherever they stand, their attempts, and dead letters."""
+"""One run, wherever it stands, and its attempts."""
 
-from collections.abc import Collection
 from typing import Literal, NamedTuple, cast
 
-from noonmark.model.ids import JobId, RunKey, shard_of
+from noonmark.model.ids import RunKey, shard_of
 from noonmark.model.reason import Outcome
 from noonmark.store.connect import Pool
 from noonmark.store.statement import statement
 
 RunState = Literal["waiting", "running", "retrying", "parked", "succeeded", "dead", "cancelled", "expired", "withdrawn"]
 LIVE_STATES: tuple[RunState, ...] = ("waiting", "running", "retrying", "parked")
-_ENDED_STATES: dict[Outcome, RunState] = {
+ENDED_STATES: dict[Outcome, RunState] = {
     Outcome.SUCCEEDED: "succeeded",
     Outcome.CANCELLED: "cancelled",
     Outcome.EXPIRED: "expired",
@@ -21,7 +20,7 @@ _ENDED_STATES: dict[Outcome, RunState] = {
     Outcome.LOST: "dead",
     Outcome.RELEASED: "dead",
 }
-ALL_STATES: tuple[RunState, ...] = (*LIVE_STATES, *dict.fromkeys(_ENDED_STATES.values()))
+ALL_STATES: tuple[RunState, ...] = (*LIVE_STATES, *dict.fromkeys(ENDED_STATES.values()))
 
 
 class RunRecord(NamedTuple):
@@ -42,7 +41,7 @@ class RunRecord(NamedTuple):
     def state(self) -> RunState:
         if self.outcome is None:
             return cast(RunState, self.live_state)
-        return _ENDED_STATES[Outcome(self.outcome)]
+        return ENDED_STATES[Outcome(self.outcome)]
 
 
 class AttemptRecord(NamedTuple):
@@ -59,46 +58,13 @@ class AttemptRecord(NamedTuple):
     result: str | None
 
 
-class DeadRecord(NamedTuple):
-    shard: int
-    job_id: JobId
-    nominal_us: int
-    died_us: int
-    version: int
-    attempt: int
-    reason: int
-    error: str | None
-    input: str | None
-
-
 async def fetch_run(pool: Pool, tenant_id: int, key: RunKey) -> RunRecord | None:
     job_id, nominal_us = key
     row = await pool.fetchrow(statement("fetch_run"), shard_of(job_id), job_id, nominal_us, tenant_id)
     return None if row is None else RunRecord(*row)
 
 
-async def list_runs(
-    pool: Pool, job_id: JobId, *, before_us: int, states: Collection[RunState], limit: int
-) -> list[RunRecord]:
-    """The job must be known to be the caller's."""
-    live = [state for state in LIVE_STATES if state in states]
-    outcomes = [int(outcome) for outcome, state in _ENDED_STATES.items() if state in states]
-    rows = await pool.fetch(statement("list_runs"), shard_of(job_id), job_id, before_us, live, outcomes, limit)
-    return [RunRecord(*row) for row in rows]
-
-
 async def list_attempts(pool: Pool, tenant_id: int, key: RunKey, limit: int) -> list[AttemptRecord]:
     job_id, nominal_us = key
     rows = await pool.fetch(statement("list_attempts"), shard_of(job_id), job_id, nominal_us, tenant_id, limit)
     return [AttemptRecord(*row) for row in rows]
-
-
-async def list_dead(pool: Pool, tenant_id: int, *, after: tuple[int, int, int], limit: int) -> list[DeadRecord]:
-    """By (shard, job, nominal time), the order of the key, so that dying and redriving shift nothing between pages."""
-    rows = await pool.fetch(statement("list_dead"), tenant_id, *after, limit)
-    return [DeadRecord(*row) for row in rows]
-
-
-async def list_dead_of_job(pool: Pool, tenant_id: int, job_id: JobId, *, after_us: int, limit: int) -> list[DeadRecord]:
-    rows = await pool.fetch(statement("list_dead_of_job"), tenant_id, shard_of(job_id), job_id, after_us, limit)
-    return [DeadRecord(*row) for row in rows]

@@ -1,7 +1,7 @@
 -- The runs of all active jobs on the schedules that are due, read from the jobs themselves. One that exists already is
 -- left alone. A missed occurrence is kept if the job catches up on that many, counted back from its last one, and if it
 -- is not older at $9, which is now, than the job's window. Where jobs have ended meanwhile, their missed occurrences come
--- once more, ranked from that end.
+-- once more, ranked from that end. What somebody asked to skip is left out.
 INSERT INTO noonmark.run (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason, input)
 SELECT j.shard, f.nominal_at, j.job_id, f.nominal_at + j.jitter_ms * interval '1 millisecond',
        j.tenant_id, j.version, j.policy_id, j.priority, CASE WHEN f.missed THEN 2 ELSE 1 END, j.input
@@ -13,6 +13,10 @@ JOIN noonmark.job j
     AND j.jitter_ms > f.offset_from_ms AND j.jitter_ms <= f.offset_to_ms
 WHERE f.nominal_at > j.planned_from
     AND (j.ends_at IS NULL OR f.nominal_at <= j.ends_at)
+    AND (NOT j.skips OR NOT EXISTS (
+        SELECT FROM noonmark.job_skip s
+        WHERE s.shard = j.shard AND s.job_id = j.job_id AND s.nominal_at = f.nominal_at
+    ))
     AND (NOT f.missed OR (
         f.rank < j.catch_up
         AND (j.catch_up_s IS NULL

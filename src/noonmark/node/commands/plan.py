@@ -5,10 +5,11 @@ from typing import NamedTuple
 import msgspec
 
 from noonmark.model.ids import JobId, PolicyId, ScheduleId, TenantId
+from noonmark.model.job import label_texts
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
-from noonmark.node.span import Span
+from noonmark.node.commands.span import Span
 from noonmark.schedule import Now, Recurrence, Timing, jitter_offset_us, once_at_us, timing
 from noonmark.schedule.misfire import MAX_ON_TIME
 from noonmark.shard.owner import Owner
@@ -16,6 +17,8 @@ from noonmark.store.connect import Pool
 from noonmark.store.intern import intern_policies, intern_schedules
 from noonmark.store.jobs import JobHead
 from noonmark.wire.resources import JobPatch, JobSpec
+
+_NO_LABELS = ',"labels":{}}'
 
 
 class Plan(NamedTuple):
@@ -50,11 +53,18 @@ class Plan(NamedTuple):
             span.runs_left,
             self.spec.misfire.window_s,
             None if self.timing.delay_us is None else -(-self.timing.delay_us // 1000),
+            labels=label_texts(self.spec.labels) or None,
         )
 
 
 def input_text(raw: msgspec.Raw | None) -> str | None:
     return None if raw is None or (text := bytes(raw)) == b"null" else text.decode()
+
+
+def spec_text(spec: JobSpec) -> str:
+    """As it is stored; no labels are not mentioned, so that nodes that know none can read it."""
+    text = msgspec.json.encode(spec).decode()
+    return text if spec.labels else text.removesuffix(_NO_LABELS) + "}"
 
 
 def policy_of(spec: JobSpec, timing: Timing) -> Policy:
@@ -84,7 +94,7 @@ async def make_plans(pool: Pool, tenant_id: int, specs: list[JobSpec], created_u
     return [
         Plan(
             spec,
-            msgspec.json.encode(spec).decode(),
+            spec_text(spec),
             one,
             policies[policy],
             None if one.text is None else schedules[one.text],
@@ -114,6 +124,7 @@ def first_runs(
         return [
             run_row(head, nominal_us, nominal_us + offset_us, Reason.SCHEDULED, head.input)
             for nominal_us in recurrence.between(head.planned_us, last_us, MAX_ON_TIME)
+            if nominal_us not in (head.skips or ())
         ]
     at_us = once_at_us(plan.spec.schedule, now_us)
     if at_us is None or not (anew or at_us > now_us):

@@ -6,48 +6,74 @@ import msgspec
 
 from noonmark.clock import from_datetime
 from noonmark.errors import Conflict, JobPaused, NotFound
+from noonmark.model.audit import entry
 from noonmark.model.ids import JobId, RunKey, job_text, parse_job, run_text, shard_for, shard_of
 from noonmark.model.job import is_name
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, RunRow
+from noonmark.node.commands.asking import asked_by
+from noonmark.node.commands.plan import input_text, run_row
 from noonmark.node.life import Life
-from noonmark.node.plan import input_text, run_row
 from noonmark.shard.outbox import LinkEnd
 from noonmark.store import jobs as store
+from noonmark.store.audit import record
 from noonmark.store.commit import follow_links
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
 from noonmark.store.jobs import JobHead
+from noonmark.store.reads.runs import RunRecord
 from noonmark.wire.resources import Submission
+
+_MOST_TOLD = 10
+"""So many runs are named in one entry of the audit."""
 
 
 async def submit(life: Life, tenant_id: int, submissions: list[Submission], shard_count: int) -> list[RunKey]:
     """Many runs in one commit; with heads in memory nothing is read."""
-    heads = await _resolve(life, tenant_id, submissions, shard_count)
+    heads = await resolve(life, tenant_id, submissions, shard_count)
+    return [(row.job_id, row.nominal_us) for row in await _make(life, tenant_id, submissions, heads)]
+
+
+async def submit_run(life: Life, tenant_id: int, submission: Submission, shard_count: int) -> tuple[RunKey, RunRecord]:
+    """One run, and how it stood when it was committed, so that nobody has to read it."""
+    [head] = await resolve(life, tenant_id, [submission], shard_count)
+    [row] = await _make(life, tenant_id, [submission], [head])
+    record = RunRecord(
+        row.nominal_us, row.due_us, row.version, row.priority, row.attempt, row.reason, None, "waiting", None, None,
+        head.name,
+    )  # fmt: skip
+    return row.key, record
+
+
+async def _make(
+    life: Life, tenant_id: int, submissions: Sequence[Submission], heads: Sequence[JobHead]
+) -> list[RunRow]:
     now_us = life.clock.now_us()
-    keys: list[RunKey] = []
-    for head in heads:
+    for head in {head.job_id: head for head in heads}.values():
         life.check(head.shard)
         if not head.active:
             raise JobPaused(f"the job {head.name!r} is paused", field="job", fix="resume it first")
+    rows: list[RunRow] = []
     for submission, head in zip(submissions, heads, strict=True):
         due_us = now_us if submission.at is None else max(now_us, from_datetime(submission.at))
         given = head.input if submission.input is msgspec.UNSET else input_text(submission.input)
         nominal_us = life.owner.next_nominal_us(now_us)
-        life.owner.create(
-            run_row(head, nominal_us, max(due_us, nominal_us), Reason.TRIGGERED, given, submission.priority), now_us
-        )
-        keys.append((head.job_id, nominal_us))
+        row = run_row(head, nominal_us, max(due_us, nominal_us), Reason.TRIGGERED, given, submission.priority)
+        life.owner.create(row, now_us)
+        rows.append(row)
+    subject, after = told_of([(row.job_id, row.nominal_us) for row in rows])
+    life.owner.outbox.audit.append(entry(asked_by(), tenant_id, now_us, "run.submit", subject, after=after))
     token = life.token()
     life.owner.outbox.answers.append((token, None))
     life.committer.wake()
     await token
-    return keys
+    return rows
 
 
 async def cancel_run(life: Life, tenant_id: int, key: RunKey) -> None:
     """A waiting run ends now; a running one is asked to stop, and that survives a change of owner."""
 
+    caller = asked_by()
     in_memory = False
 
     def cancel_in_memory() -> None:
@@ -57,7 +83,9 @@ async def cancel_run(life: Life, tenant_id: int, key: RunKey) -> None:
             if live.tenant_id != tenant_id:
                 raise NotFound(f"there is no run {run_text(key)}", field="run_id")
             in_memory = True
-            life.owner.cancel(key, life.clock.now_us())
+            now_us = life.clock.now_us()
+            life.owner.cancel(key, now_us)
+            life.owner.outbox.audit.append(entry(caller, tenant_id, now_us, "run.cancel", run_text(key)))
 
     def prepare() -> None:
         life.check(shard_of(key[0]))
@@ -75,6 +103,7 @@ async def cancel_run(life: Life, tenant_id: int, key: RunKey) -> None:
                 raise Conflict(f"the run {run_text(key)} has ended or never was", field="run_id")
             await record_end(connection, [row], Outcome.CANCELLED, Reason.CANCELLED, now_us)
             followers = await follow_links(connection, [LinkEnd(row.shard, row.job_id, row.nominal_us, now_us)])
+            await record(connection, [entry(caller, tenant_id, now_us, "run.cancel", run_text(key))])
         await admit(life, connection, followers)
 
     await life.committer.perform(action, prepare)
@@ -83,12 +112,18 @@ async def cancel_run(life: Life, tenant_id: int, key: RunKey) -> None:
 
 
 async def redrive(life: Life, tenant_id: int, keys: list[RunKey]) -> int:
+    caller = asked_by()
+
     async def action(connection: Connection) -> int:
         async with fenced(connection, life.node_id):
             due_us = min(life.clock.now_us(), *(life.owner.watermarks[shard_of(job_id)] for job_id, _ in keys))
             rows = await store.redrive_dead(connection, tenant_id, keys, due_us)
             heads = await store.load_heads(connection, list({row.job_id for row in rows}))
             paused = await park_paused(life, connection, heads)
+            if rows:
+                subject, after = told_of([(row.job_id, row.nominal_us) for row in rows])
+                done = entry(caller, tenant_id, life.clock.now_us(), "dead.redrive", subject, after=after)
+                await record(connection, [done])
         await admit(life, connection, [row for row in rows if row.job_id not in paused])
         return len(rows)
 
@@ -97,6 +132,14 @@ async def redrive(life: Life, tenant_id: int, keys: list[RunKey]) -> int:
             life.check(shard_of(job_id))
 
     return await life.committer.perform(action, prepare)
+
+
+def told_of(keys: Sequence[RunKey]) -> tuple[str, str]:
+    """Many runs as one entry of the audit: under their job, if they have one in common; how many, and the first."""
+    first = keys[0][0]
+    subject = job_text(first) if all(job_id == first for job_id, _ in keys) else "runs"
+    told = {"count": len(keys), "runs": [run_text(key) for key in keys[:_MOST_TOLD]]}
+    return subject, msgspec.json.encode(told).decode()
 
 
 async def park_paused(life: Life, connection: Connection, heads: Iterable[JobHead]) -> set[JobId]:
@@ -131,7 +174,7 @@ async def record_end(
     await connection.copy_records_to_table("attempt", schema_name="noonmark", records=records)
 
 
-async def _resolve(life: Life, tenant_id: int, submissions: list[Submission], shard_count: int) -> list[JobHead]:
+async def resolve(life: Life, tenant_id: int, submissions: list[Submission], shard_count: int) -> list[JobHead]:
     """The jobs that are meant, by id or name; read together where they are not in memory."""
 
     def known(ref: str) -> JobHead | None:
@@ -142,12 +185,16 @@ async def _resolve(life: Life, tenant_id: int, submissions: list[Submission], sh
     missing = [ref for ref in refs if known(ref) is None]
     if missing:
         job_ids: list[JobId] = [parse_job(ref) for ref in missing if ref.startswith("job_")]
-        names = [(shard_for(tenant_id, ref, shard_count), ref) for ref in missing if is_name(ref)]
+        names = [
+            (shard_for(tenant_id, ref, shard_count), ref)
+            for ref in missing
+            if not ref.startswith("job_") and is_name(ref)
+        ]
         for shard in {shard_of(job_id) for job_id in job_ids} | {shard for shard, _ in names}:
             life.check(shard)
         heads, read_at = await life.heads.load(tenant_id, job_ids, names)
         if life.heads.changes != read_at:
-            return await _resolve(life, tenant_id, submissions, shard_count)
+            return await resolve(life, tenant_id, submissions, shard_count)
         for head in heads:
             found[head.name] = head
             found[job_text(head.job_id)] = head

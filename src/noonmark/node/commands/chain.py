@@ -17,7 +17,7 @@ States of a chain, by the job's `link_at`
 from noonmark.clock import SECOND_US
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
-from noonmark.node.plan import run_row
+from noonmark.node.commands.plan import run_row
 from noonmark.schedule import Timing
 from noonmark.store import jobs as store
 from noonmark.store.connect import Connection

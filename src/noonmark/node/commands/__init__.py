@@ -1,0 +1,1 @@
+"""Changes that somebody asked for, each one turn of the committer."""

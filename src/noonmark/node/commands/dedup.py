@@ -1,0 +1,127 @@
+"""Submissions with a key of their own: each makes one run, however often it is sent.
+
+The keys are rows, read and written in the transaction that makes the runs; the owner is the only writer of its jobs, so
+two submissions with one key meet in the committer's order, also across a change of owner. All that arrive while a
+commit is under way share the next one. A key is good for a day; afterwards it makes a new run.
+"""
+
+from typing import NamedTuple
+
+import msgspec
+
+from noonmark.clock import SECOND_US, from_datetime
+from noonmark.errors import JobPaused, NoonmarkError, NotFound, NotOwner, Unavailable
+from noonmark.model.audit import Entry, entry
+from noonmark.model.ids import JobId, RunKey, shard_of
+from noonmark.model.reason import Reason
+from noonmark.model.run import RunRow
+from noonmark.node.commands.asking import asked_by
+from noonmark.node.commands.plan import input_text, run_row
+from noonmark.node.commands.run_commands import admit, resolve, told_of
+from noonmark.node.commands.turn import fire
+from noonmark.node.life import Keyed, Life
+from noonmark.store.audit import record
+from noonmark.store.connect import Connection
+from noonmark.store.dedup import DedupKey, find_dedup_keys, keep_dedup_keys
+from noonmark.store.fence import fenced
+from noonmark.store.jobs import JobHead, load_heads
+from noonmark.wire.resources import Submission
+
+KEPT_US = 24 * 3600 * SECOND_US
+
+
+class _Made(NamedTuple):
+    """What a commit will make, over all requests that share it."""
+
+    rows: list[RunRow]
+    known: dict[DedupKey, RunKey]
+    new: dict[DedupKey, RunKey]
+    told: list[Entry]
+
+
+async def submit_once(life: Life, tenant_id: int, submissions: list[Submission], shard_count: int) -> list[RunKey]:
+    """The keys of the runs in the order of the submissions: new ones, or those that their keys lead to."""
+    heads = await resolve(life, tenant_id, submissions, shard_count)
+    request = Keyed(asked_by(), tenant_id, submissions, [head.job_id for head in heads])
+    life.keyed.append(request)
+    try:
+        await life.committer.perform(lambda connection: _commit(life, connection))
+    except NotOwner:
+        if request in life.keyed:
+            raise
+        # Another's turn had taken it along, and it is that one's commit which failed.
+        raise Unavailable(
+            "the database did not say whether this was done", fix="send it again, with its keys"
+        ) from None
+    if isinstance(request.answer, NoonmarkError):
+        raise request.answer
+    assert request.answer is not None, "its own turn leaves nothing to wait"
+    return request.answer
+
+
+async def _commit(life: Life, connection: Connection) -> None:
+    requests = life.keyed[:]
+    life.keyed.clear()
+    if not requests:
+        return
+    now_us = life.clock.now_us()
+    heads = {one.job_id: one for one in await load_heads(connection, list({i for r in requests for i in r.job_ids}))}
+    keys = [
+        (job_id, submission.dedup_key)
+        for request in requests
+        for job_id, submission in zip(request.job_ids, request.submissions, strict=True)
+        if submission.dedup_key is not None
+    ]
+    made = _Made([], await find_dedup_keys(connection, keys, now_us), {}, [])
+    answers: list[tuple[Keyed, list[RunKey]]] = []
+    for request in requests:
+        try:
+            answers.append((request, _decide(life, request, heads, made, now_us)))
+        except NoonmarkError as error:
+            request.answer = error
+    if made.rows:
+        async with fenced(connection, life.node_id):
+            await fire(life, connection, made.rows)
+            await keep_dedup_keys(connection, made.new, now_us + KEPT_US)
+            await record(connection, made.told)
+        await admit(life, connection, made.rows)
+    for request, answer in answers:
+        request.answer = answer
+
+
+def _decide(life: Life, request: Keyed, heads: dict[JobId, JobHead], made: _Made, now_us: int) -> list[RunKey]:
+    """A refused request leaves nothing in `made`."""
+    rows: list[RunRow] = []
+    new: dict[DedupKey, RunKey] = {}
+    answer: list[RunKey] = []
+    for submission, job_id in zip(request.submissions, request.job_ids, strict=True):
+        life.check(shard_of(job_id))
+        head = heads.get(job_id)
+        if head is None:
+            raise NotFound(f"there is no job {submission.job!r}", field="job", fix="create it first")
+        key = None if submission.dedup_key is None else (job_id, submission.dedup_key)
+        known = None if key is None else made.known.get(key) or new.get(key)
+        if known is None:
+            row = _row(life, submission, head, now_us)
+            rows.append(row)
+            known = row.key
+            if key is not None:
+                new[key] = known
+        answer.append(known)
+    made.rows.extend(rows)
+    made.known.update(new)
+    made.new.update(new)
+    if rows:
+        subject, after = told_of([row.key for row in rows])
+        made.told.append(entry(request.caller, request.tenant_id, now_us, "run.submit", subject, after=after))
+    return answer
+
+
+def _row(life: Life, submission: Submission, head: JobHead, now_us: int) -> RunRow:
+    if not head.active:
+        raise JobPaused(f"the job {head.name!r} is paused", field="job", fix="resume it first")
+    nominal_us = life.owner.next_nominal_us(now_us)
+    due_us = nominal_us if submission.at is None else max(nominal_us, from_datetime(submission.at))
+    given = head.input if submission.input is msgspec.UNSET else input_text(submission.input)
+    row = run_row(head, nominal_us, due_us, Reason.TRIGGERED, given, submission.priority)
+    return row._replace(sleeps=due_us > life.owner.watermarks[head.shard])

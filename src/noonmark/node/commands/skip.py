@@ -1,0 +1,171 @@
+"""Skips an occurrence: it never fires, whoever owns the shard and whatever becomes of the job.
+
+States of an occurrence that somebody wants to skip
+    to come          its time goes into the job's `skips`, which every tick reads, and into history as withdrawn
+    run waits        the run is withdrawn with the reason, and its time goes into `skips` as well
+    run has started  refused: it can only be cancelled
+    ended            nothing to do if it was skipped before, else refused
+
+- The next fire is the next time that the schedule names, skipped or not: to ask twice changes nothing the second time.
+- A fixed delay goes on from the time of the link that was skipped, as if it had run in no time.
+- `skips` is tidied when the job gets another one: a tick that has passed a time never asks for it again.
+"""
+
+import msgspec
+
+from noonmark.clock import SECOND_US, to_datetime
+from noonmark.errors import Conflict, InvalidInput, NotFound
+from noonmark.model.audit import entry
+from noonmark.model.ids import JobId, RunKey, job_text, run_text
+from noonmark.model.reason import Outcome, Reason
+from noonmark.model.run import RunRow
+from noonmark.node.commands.asking import asked_by
+from noonmark.node.commands.plan import Plan, make_plans, run_row
+from noonmark.node.commands.run_commands import admit, record_end
+from noonmark.node.commands.turn import current_head, fire, known_head, readmit, stored_spec, turn
+from noonmark.node.life import Life
+from noonmark.schedule import once_at_us
+from noonmark.schedule import recurrence as read_recurrence
+from noonmark.shard.outbox import LinkEnd
+from noonmark.store import jobs as store
+from noonmark.store import skips
+from noonmark.store.audit import record
+from noonmark.store.commit import follow_links
+from noonmark.store.connect import Connection
+from noonmark.store.fence import fenced
+from noonmark.store.jobs import JobHead
+
+MAX_SKIPS = 100
+_DAY_US = 86_400 * SECOND_US
+"""No jitter is longer."""
+_FAR_US = 7_258_118_400 * SECOND_US
+
+
+async def skip(life: Life, tenant_id: int, job_id: JobId, nominal_us: int | None) -> RunKey:
+    """Skips the next occurrence, or the one that is named; answers its key."""
+    caller = asked_by()
+    plan = await _plan(life, tenant_id, job_id)
+    skipped: list[int] = []
+
+    async def action(connection: Connection, granted: list[int]) -> None:
+        head = await current_head(life, connection, tenant_id, job_id, None)
+        now_us = life.clock.now_us()
+        meant_us = await _meant(connection, plan, head, nominal_us, now_us)
+        skipped.append(meant_us)
+        reason = await skips.fetch_end_of_run(connection, head, meant_us)
+        if reason == Reason.SKIPPED:
+            await readmit(life, connection, head)
+            return
+        attempts = await skips.fetch_waiting_run(connection, head, meant_us)
+        key = run_text((job_id, meant_us))
+        if meant_us in granted or attempts:
+            raise Conflict(
+                f"the run {key} has started", field="nominal_at", fix=f"cancel it: POST /v1/runs/{key}/cancel"
+            )
+        if reason is not None:
+            raise Conflict(f"the run {key} has ended", field="nominal_at", fix="name an occurrence that is to come")
+        followers: list[RunRow] = []
+        async with fenced(connection, life.node_id):
+            row = None if attempts is None else await store.delete_waiting_run(connection, tenant_id, job_id, meant_us)
+            ended = row or run_row(head, meant_us, meant_us + head.jitter_ms * 1000, Reason.SCHEDULED, None)
+            await record_end(connection, [ended], Outcome.WITHDRAWN, Reason.SKIPPED, now_us)
+            if head.delay_ms is not None:
+                followers = await follow_links(connection, [LinkEnd(head.shard, job_id, meant_us, now_us)])
+            else:
+                await skips.set_job_skips(connection, head, _with(life, head, meant_us))
+            after = _told(meant_us)
+            await record(connection, [entry(caller, tenant_id, now_us, "job.skip", job_text(job_id), after=after)])
+        await readmit(life, connection, head)
+        await admit(life, connection, followers)
+
+    await turn(life, job_id, action)
+    return job_id, skipped[0]
+
+
+async def unskip(life: Life, tenant_id: int, job_id: JobId, nominal_us: int | None) -> RunKey:
+    """Takes back a skip whose time is to come: of the named occurrence, or of the first."""
+    caller = asked_by()
+    await known_head(life, tenant_id, job_id)
+    freed: list[int] = []
+
+    async def action(connection: Connection, granted: list[int]) -> None:
+        head = await current_head(life, connection, tenant_id, job_id, None)
+        now_us = life.clock.now_us()
+        coming = sorted(one for one in head.skips or () if one + head.jitter_ms * 1000 > now_us)
+        if nominal_us is not None and nominal_us not in coming:
+            raise NotFound(
+                f"no skip of {_text(nominal_us)} can be taken back", field="nominal_at", fix="see GET …/fires"
+            )
+        if not coming:
+            raise NotFound("no skipped occurrence of the job is to come", field="job")
+        meant_us = coming[0] if nominal_us is None else nominal_us
+        freed.append(meant_us)
+        due_us = meant_us + head.jitter_ms * 1000
+        missed = head.active and head.planned_us < meant_us and due_us <= life.owner.watermarks[head.shard]
+        async with fenced(connection, life.node_id):
+            await skips.set_job_skips(connection, head, [one for one in head.skips or () if one != meant_us])
+            await skips.delete_skip_record(connection, head, meant_us)
+            if missed:
+                await fire(life, connection, [run_row(head, meant_us, due_us, Reason.SCHEDULED, head.input)])
+            before = _told(meant_us)
+            await record(connection, [entry(caller, tenant_id, now_us, "job.unskip", job_text(job_id), before=before)])
+        await readmit(life, connection, head)
+
+    await turn(life, job_id, action)
+    return job_id, freed[0]
+
+
+async def _plan(life: Life, tenant_id: int, job_id: JobId) -> Plan:
+    head = await known_head(life, tenant_id, job_id)
+    [plan] = await make_plans(life.pool, tenant_id, [await stored_spec(life, head)], head.created_us)
+    return plan
+
+
+async def _meant(connection: Connection, plan: Plan, head: JobHead, nominal_us: int | None, now_us: int) -> int:
+    """The occurrence to skip: one that the job has, or will have."""
+    if nominal_us is not None and await skips.fetch_waiting_run(connection, head, nominal_us) is not None:
+        return nominal_us
+    if nominal_us is not None and await skips.fetch_end_of_run(connection, head, nominal_us) is not None:
+        return nominal_us
+    after_us = now_us - head.jitter_ms * 1000
+    if plan.timing.text is not None:
+        recurrence = read_recurrence(plan.timing.text)
+        last_us = _FAR_US if head.ends_us is None else head.ends_us
+        begin_us = max(after_us, head.planned_us)
+        named = begin_us if nominal_us is None else max(begin_us, nominal_us - 1)
+        found = recurrence.between(named, last_us, 1)
+    else:
+        once_us = once_at_us(plan.spec.schedule, head.created_us)
+        if head.delay_ms is not None and head.link_us is not None:
+            # The link before this one, if it was skipped and is still to come: to ask twice skips one.
+            before_us = head.link_us - head.delay_ms * 1000
+            skipped = await skips.fetch_end_of_run(connection, head, before_us) == Reason.SKIPPED
+            once_us = before_us if skipped and before_us > after_us else head.link_us
+        found = [once_us] if once_us is not None and once_us > after_us else []
+    if not found:
+        raise Conflict("the job has no fire to come that could be skipped", field="job")
+    if nominal_us not in (None, found[0]):
+        raise InvalidInput(
+            "nominal_at",
+            f"{_text(nominal_us or 0)} is no occurrence to come",
+            f"the one that follows it is {_text(found[0])}; see GET /v1/jobs/{{job}}/fires",
+        )
+    return found[0]
+
+
+def _with(life: Life, head: JobHead, nominal_us: int) -> list[int]:
+    passed_us = min(life.clock.now_us(), life.owner.watermarks[head.shard]) - _DAY_US
+    kept = {one for one in head.skips or () if one > passed_us}
+    if len(kept) >= MAX_SKIPS and nominal_us not in kept:
+        raise Conflict(
+            f"{MAX_SKIPS} occurrences of the job are skipped already", field="nominal_at", fix="pause the job instead"
+        )
+    return sorted(kept | {nominal_us})
+
+
+def _told(nominal_us: int) -> str:
+    return msgspec.json.encode({"nominal_at": to_datetime(nominal_us)}).decode()
+
+
+def _text(instant_us: int) -> str:
+    return to_datetime(instant_us).isoformat()

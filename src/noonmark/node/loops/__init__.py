@@ -1,0 +1,1 @@
+"""Loops with one duty each."""

@@ -1,0 +1,33 @@
+"""What was changed, by whom: written in the transaction of the change, never altered afterwards.
+
+How a command records what it does (the caller is taken before the committer's turn, which is another task):
+
+    async def pause_job(life: Life, …) -> None:
+        caller = asked_by()
+
+        async def action(connection: Connection) -> None:
+            async with fenced(connection, life.node_id):
+                …the change itself…
+                await record(connection, [entry(caller, tenant_id, now_us, "job.pause", job_text(job_id))])
+
+A change that goes through the owner's outbox adds its entry there instead: `life.owner.outbox.audit.append(…)`.
+"""
+
+from collections.abc import Sequence
+
+from noonmark.model.audit import Entry
+from noonmark.store.connect import Connection
+from noonmark.store.statement import statement
+
+_COLUMNS = (
+    "tenant_id", "at", "actor", "key_id", "door", "address", "agent", "action", "subject", "before", "after",
+)  # fmt: skip
+_FEW = 20
+"""COPY is the cheaper way for many rows, but takes one exchange more."""
+
+
+async def record(connection: Connection, entries: Sequence[Entry]) -> None:
+    if 0 < len(entries) <= _FEW:
+        await connection.execute(statement("insert_audit"), *zip(*entries, strict=True))
+    elif entries:
+        await connection.copy_records_to_table("audit", schema_name="noonmark", columns=_COLUMNS, records=entries)

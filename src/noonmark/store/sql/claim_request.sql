@@ -1,0 +1,14 @@
+-- Nothing is returned if the key is in use: by an answer that is kept, or by a request that is being carried out.
+INSERT INTO noonmark.idempotency AS known (tenant_id, key, fingerprint, claim, claimed_until, expires_at)
+VALUES ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 second', clock_timestamp() + $6 * interval '1 second')
+ON CONFLICT (tenant_id, key) DO UPDATE
+SET fingerprint = excluded.fingerprint,
+    claim = excluded.claim,
+    claimed_until = excluded.claimed_until,
+    expires_at = excluded.expires_at,
+    status = NULL,
+    headers = NULL,
+    body = NULL
+WHERE known.expires_at <= clock_timestamp()
+   OR (known.status IS NULL AND known.claimed_until <= clock_timestamp() AND known.fingerprint = excluded.fingerprint)
+RETURNING true

@@ -1,0 +1,1 @@
+SELECT t.tenant_id, t.name, t.weight, t.created_at FROM noonmark.tenant t WHERE t.name = $1
