@@ -53,7 +53,7 @@ async def owners() -> list[str | None]:
 async def start_node(pool: Pool, owners: list[str | None]) -> AsyncIterator[StartNode]:
     running: list[tuple[uvicorn.Server, asyncio.Task[None]]] = []
 
-    async def start(*shards: int, token: str | None = None) -> PlainNode:
+    async def start(*shards: int, token: str | None = None, loopback: bool = True) -> PlainNode:
         # With its protocol named, as asyncio sets TCP_NODELAY only then; else each answer waits 40 ms for an ACK.
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.bind(("127.0.0.1", 0))
@@ -63,7 +63,9 @@ async def start_node(pool: Pool, owners: list[str | None]) -> AsyncIterator[Star
         for shard in shards or range(SHARDS):
             owners[shard] = address
         await node.declare_tasks(["greet", "clean"])
-        config = uvicorn.Config(create_app(node, token), log_level="warning", lifespan="on", ws="none")
+        config = uvicorn.Config(
+            create_app(node, token, loopback=loopback), log_level="warning", lifespan="on", ws="none"
+        )
         server = uvicorn.Server(config)
         running.append((server, asyncio.create_task(server.serve(sockets=[listener]))))
         return node

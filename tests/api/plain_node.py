@@ -8,20 +8,21 @@ import msgspec
 
 from noonmark.api.ports import NodePort
 from noonmark.clock import Clock, SettableClock, from_datetime
-from noonmark.errors import DuplicateName, JobPaused, NotFound, NotOwner, UnknownWorker, VersionConflict
+from noonmark.errors import Conflict, DuplicateName, JobPaused, NotFound, NotOwner, UnknownWorker, VersionConflict
 from noonmark.model.ids import JobId, RunKey, TenantId, WorkerId, parse_job, shard_for, shard_of
-from noonmark.model.job import is_name
+from noonmark.model.job import Applied, is_name, label_texts
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Outcome, Reason
-from noonmark.model.run import AttemptRow, RunRow
-from noonmark.node.chain import with_first_link
-from noonmark.node.span import span_from
+from noonmark.model.run import AttemptRow, Backfilled, RunRow
+from noonmark.node.commands.chain import with_first_link
+from noonmark.node.commands.span import span_from
 from noonmark.schedule import Timing, recurrence, timing
 from noonmark.store import jobs as store
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection, Pool
 from noonmark.store.intern import intern_policies, intern_schedules
 from noonmark.store.jobs import JobHead
+from noonmark.store.reads.runs import RunRecord, fetch_run
 from noonmark.store.statement import statement
 from noonmark.wire.resources import JobPatch, JobSpec, Submission
 from noonmark.wire.worker import (
@@ -46,6 +47,7 @@ class PlainNode:
         self.pool: Any = pool
         self.shard_count = len(owners)
         self.ready = True
+        self.private_webhooks = False
         self.owners = owners
         """The address that owns each shard; shared by the nodes of a test."""
         self.fails_with: Exception | None = None
@@ -53,6 +55,9 @@ class PlainNode:
         self.claim_cancelled = asyncio.Event()
         self.reports: list[Report] = []
         self._last_us = now_us
+
+    async def look_at_subscriptions(self) -> None:
+        return None
 
     def owner_address(self, shard: int) -> str | None:
         return self.owners[shard]
@@ -96,6 +101,7 @@ class PlainNode:
                         job_id, TenantId(tenant_id), spec.name, 1, policy_ids[policy],
                         None if known.text is None else schedule_ids[known.text], 0, spec.priority,
                         spec.misfire.catch_up, True, now_us, now_us, _text(spec.input),
+                        labels=label_texts(spec.labels),
                     ),
                     known,
                 )
@@ -131,6 +137,32 @@ class PlainNode:
     async def resume_job(self, tenant_id: int, job_id: JobId) -> None:
         await self._set_active(tenant_id, job_id, True)
 
+    async def apply_job(
+        self, tenant_id: int, spec: JobSpec, *, expected_version: int | None, create_only: bool
+    ) -> Applied:
+        [job_id] = await self.create_jobs(tenant_id, [spec])
+        return Applied(job_id, "created")
+
+    async def apply_jobs(self, tenant_id: int, specs: list[JobSpec], *, dry_run: bool) -> list[Applied]:
+        return [Applied(job_id, "created") for job_id in await self.create_jobs(tenant_id, specs)]
+
+    async def replace_job(self, tenant_id: int, job_id: JobId, spec: JobSpec, expected_version: int | None) -> None:
+        async with self.pool.acquire() as connection, connection.transaction():
+            head = await self._head(connection, tenant_id, job_id, expected_version)
+            changed = head._replace(version=head.version + 1, priority=spec.priority)
+            await store.update_job(connection, changed, msgspec.json.encode(spec).decode(), self.clock.now_us())
+
+    async def skip(self, tenant_id: int, job_id: JobId, nominal_us: int | None) -> RunKey:
+        raise NotImplementedError
+
+    async def unskip(self, tenant_id: int, job_id: JobId, nominal_us: int | None) -> RunKey:
+        raise NotImplementedError
+
+    async def backfill(
+        self, tenant_id: int, job_id: JobId, from_us: int, to_us: int, limit: int, *, dry_run: bool
+    ) -> Backfilled:
+        raise NotImplementedError
+
     async def submit(self, tenant_id: int, submissions: list[Submission]) -> list[RunKey]:
         rows = []
         async with self.pool.acquire() as connection, connection.transaction():
@@ -151,6 +183,12 @@ class PlainNode:
             await insert_runs(connection, rows)
         return [row.key for row in rows]
 
+    async def submit_run(self, tenant_id: int, submission: Submission) -> tuple[RunKey, RunRecord]:
+        [key] = await self.submit(tenant_id, [submission])
+        record = await fetch_run(self.pool, tenant_id, key)
+        assert record is not None
+        return key, record
+
     async def cancel_run(self, tenant_id: int, key: RunKey) -> None:
         self._must_own([shard_of(key[0])])
         async with self.pool.acquire() as connection, connection.transaction():
@@ -169,6 +207,22 @@ class PlainNode:
         self._must_own([shard_of(job_id) for job_id, _ in keys])
         async with self.pool.acquire() as connection:
             return len(await store.redrive_dead(connection, tenant_id, keys, self.clock.now_us()))
+
+    async def cancel_runs(self, tenant_id: int, job_id: JobId) -> tuple[int, int]:
+        async with self.pool.acquire() as connection:
+            head = await self._head(connection, tenant_id, job_id)
+            return len(await store.delete_waiting_runs(connection, head, [])), 0
+
+    async def retry_run(self, tenant_id: int, key: RunKey) -> None:
+        self._must_own([shard_of(key[0])])
+        async with self.pool.acquire() as connection:
+            if await store.hasten_run(connection, tenant_id, key, self.clock.now_us()) is None:
+                raise Conflict("the run does not wait for another attempt", field="run_id")
+
+    async def discard(self, tenant_id: int, keys: list[RunKey]) -> int:
+        self._must_own([shard_of(job_id) for job_id, _ in keys])
+        async with self.pool.acquire() as connection:
+            return len(await store.discard_dead(connection, tenant_id, keys))
 
     # The worker protocol
 

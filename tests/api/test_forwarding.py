@@ -39,7 +39,7 @@ async def ask_low(low: PlainNode, session: aiohttp.ClientSession) -> Caller:
 async def test_any_node_takes_any_command(ask_low: Caller, high: PlainNode) -> None:
     name = name_on(HIGH)
     made = await ask_low("POST", "/v1/jobs", {"name": name, "task": "greet", "input": {"x": 1}})
-    assert (made.status, made.json["input"], made.headers["ETag"]) == (201, {"x": 1}, '"1"')
+    assert (made.status, made.json["input"], made.headers["ETag"][:3]) == (201, {"x": 1}, '"1-')
     assert high.owns(shard_of(parse_job(made.json["id"])))
     changed = await ask_low("PATCH", f"/v1/jobs/{name}", {"priority": 1}, headers={"If-Match": "1"})
     assert (changed.status, changed.json["version"]) == (200, 2)
@@ -48,7 +48,7 @@ async def test_any_node_takes_any_command(ask_low: Caller, high: PlainNode) -> N
     assert (await ask_low("POST", f"/v1/jobs/{name}/resume")).json["state"] == "active"
     run = (await ask_low("POST", f"/v1/jobs/{name}/trigger")).json
     assert (await ask_low("POST", f"/v1/runs/{run['id']}/cancel")).json["state"] == "cancelled"
-    assert (await ask_low("POST", "/v1/dead/redrive", {"runs": [run["id"]]})).json == {"redriven": 0}
+    assert (await ask_low("POST", "/v1/dead/redrive", {"runs": [run["id"]]})).json["redriven"] == 0
     assert (await ask_low("DELETE", f"/v1/jobs/{name}")).status == 204
 
 

@@ -15,7 +15,7 @@ async def test_a_created_job_is_answered_whole_and_read_by_id_and_name(call: Cal
     assert job["schedule"] == {"kind": "cron", "cron": "0 1 * * *"}
     assert job["next_at"].endswith("T01:00:00Z")
     assert made.headers["Location"] == f"/v1/jobs/{job['id']}"
-    assert made.headers["ETag"] == '"1"'
+    assert made.headers["ETag"].startswith('"1-')
     for ref in (job["id"], "nightly"):
         assert (await call("GET", f"/v1/jobs/{ref}")).json == job
 
@@ -94,4 +94,4 @@ async def test_a_page_is_bounded_and_its_cursor_is_ours(call: Caller) -> None:
         for value in values:
             answer = await call("GET", f"/v1/jobs?{name}={value}")
             assert (answer.status, answer.json["field"]) == (422, name), value
-    assert (await call("GET", "/v1/jobs?limit=1000")).json == {"jobs": [], "next_cursor": None}
+    assert (await call("GET", "/v1/jobs?limit=1000")).json == {"jobs": [], "next_cursor": None, "count": None}

@@ -111,5 +111,6 @@ async def test_a_token_is_asked_for(start_node: StartNode, session: aiohttp.Clie
             assert (answer.status, answer.json["code"]) == (401, "unauthorized")
             assert answer.headers["WWW-Authenticate"] == "Bearer"
     assert (await call("GET", "/v1/jobs", headers={"Authorization": "bearer sesame"})).status == 200
-    for path in ("/healthz", "/readyz", "/metrics"):
+    for path in ("/healthz", "/readyz", "/v1/openapi.json"):
         assert (await call("GET", path)).status == 200
+    assert (await call("GET", "/metrics")).status == 401

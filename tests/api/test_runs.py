@@ -1,4 +1,4 @@
-"""Runs and dead letters through the API."""
+"""Runs through the API."""
 
 import pytest
 
@@ -80,31 +80,3 @@ async def test_every_state_is_told_and_can_be_chosen(call: Caller, job: str, poo
     assert second["next_cursor"] is None
     attempts = (await call("GET", f"/v1/runs/{ids[4]}/attempts")).json["attempts"]
     assert (attempts[0]["result"], attempts[0]["worker"]) == ({"r": 1}, 7)
-
-
-async def test_dead_letters_are_listed_and_redriven(call: Caller, job: str, pool: Pool) -> None:
-    ids = (await call("POST", "/v1/runs/batch", {"runs": [{"job": "a"}] * 5})).json["runs"]
-    await pool.execute(
-        """
-        WITH gone AS (DELETE FROM noonmark.run RETURNING *)
-        INSERT INTO noonmark.dead
-        SELECT shard, job_id, nominal_at, now(), tenant_id, version, policy_id, priority, 3, 3, 13, input, 'boom'
-        FROM gone
-        """
-    )
-    page = (await call("GET", "/v1/dead?job=a&limit=3")).json
-    rest = (await call("GET", f"/v1/dead?job=a&limit=3&cursor={page['next_cursor']}")).json
-    dead = page["dead"] + rest["dead"]
-    assert [letter["run"] for letter in dead] == ids
-    assert (dead[0]["error"], dead[0]["attempts"], dead[0]["input"]) == ("boom", 3, {"x": 1})
-    assert dead[0]["reason"] == "attempts_exhausted"
-    assert len((await call("GET", "/v1/dead?limit=5")).json["dead"]) == 5
-    assert (await call("GET", f"/v1/runs/{ids[0]}")).json["state"] == "dead"
-    assert (await call("POST", "/v1/dead/redrive", {"runs": ids[:2] * 2})).json == {"redriven": 2}
-    assert (await call("GET", f"/v1/runs/{ids[0]}")).json["reason"] == "redriven"
-    assert (await call("POST", "/v1/dead/redrive", {"job": "a", "limit": 2})).json == {"redriven": 2}
-    assert [letter["run"] for letter in (await call("GET", "/v1/dead")).json["dead"]] == ids[4:]
-    both = await call("POST", "/v1/dead/redrive", {})
-    assert (both.status, both.json["field"]) == (422, "runs")
-    bad = await call("POST", "/v1/dead/redrive", {"runs": [ids[4], "run_x"]})
-    assert (bad.status, bad.json["field"]) == (422, "runs[1]")

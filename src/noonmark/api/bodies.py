@@ -5,7 +5,7 @@ from typing import Annotated
 
 import msgspec
 
-from noonmark.wire.resources import Attempt, DeadLetter, Job, JobSpec, NodeInfo, Run, Submission, WorkerInfo
+from noonmark.wire.resources import Attempt, Job, JobSpec, NodeInfo, Submission, WorkerInfo
 
 MAX_BATCH = 10_000
 _Batched = msgspec.Meta(min_length=1, max_length=MAX_BATCH)
@@ -22,6 +22,8 @@ class JobList(msgspec.Struct, frozen=True):
 class JobPage(msgspec.Struct, frozen=True):
     jobs: list[Job]
     next_cursor: str | None
+    count: int | None = None
+    """How many match on all pages, if it was asked for."""
 
 
 class JobVersion(msgspec.Struct, frozen=True):
@@ -36,14 +38,6 @@ class JobVersionPage(msgspec.Struct, frozen=True):
     next_cursor: str | None
 
 
-class Trigger(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A Submission without its job, which stands in the path."""
-
-    input: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    at: datetime | None = None
-    priority: int | None = None
-
-
 class RunBatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     runs: Annotated[list[Submission], _Batched]
 
@@ -52,30 +46,8 @@ class RunIds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     runs: list[str]
 
 
-class RunPage(msgspec.Struct, frozen=True):
-    runs: list[Run]
-    next_cursor: str | None
-
-
 class AttemptList(msgspec.Struct, frozen=True):
     attempts: list[Attempt]
-
-
-class DeadPage(msgspec.Struct, frozen=True):
-    dead: list[DeadLetter]
-    next_cursor: str | None
-
-
-class Redrive(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Either `runs`, or `job` with at most `limit` of its dead letters, oldest first."""
-
-    runs: Annotated[list[str], _Batched] | None = None
-    job: str | None = None
-    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_BATCH)] = 1000
-
-
-class Redriven(msgspec.Struct, frozen=True):
-    redriven: int
 
 
 class TaskNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

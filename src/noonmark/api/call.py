@@ -8,18 +8,21 @@ from litestar import Request
 from litestar.di import NamedDependency
 from litestar.params import SkipValidation
 
-from noonmark.api.crowd import Crowd
-from noonmark.api.forward import FORWARDED_HEADER, Forwarder, Outbound
+from noonmark.api.access.keyring import KeyRing
+from noonmark.api.forward import FORWARDED_HEADER, ORIGIN_HEADER, Forwarder, Outbound
 from noonmark.api.owners import Parts, at_owners
 from noonmark.api.ports import NodePort
+from noonmark.api.routes.crowd import Crowd
 from noonmark.api.validate import ID_PREFIX, Validator
 from noonmark.errors import InvalidInput, NotFound
 from noonmark.model.ids import JobId, parse_job, shard_for, shard_of
+from noonmark.node.commands.asking import asked_by
+from noonmark.node.commands.key_commands import no_tenant
 from noonmark.store.reads.jobs import JobRecord, fetch_job_ids, fetch_jobs
 
 TENANT_HEADER = "Noonmark-Tenant"
 DEFAULT_TENANT = "default"
-_PASSED_ON = ("Authorization", TENANT_HEADER, "Content-Type", "If-Match")
+_PASSED_ON = ("Authorization", TENANT_HEADER, "Content-Type", "If-Match", "If-None-Match", "User-Agent")
 
 AnyRequest = Request[Any, Any, Any]
 Item = TypeVar("Item")
@@ -33,13 +36,17 @@ class Call:
         validator: Validator,
         forwarder: Forwarder,
         crowd: Crowd,
+        keys: KeyRing,
         request: AnyRequest,
+        tenant: str,
         tenant_id: int,
     ) -> None:
         self.node = node
         self.validator = validator
         self.crowd = crowd
-        self.tenant = tenant_name(request)
+        self.keys = keys
+        self.caller = asked_by()
+        self.tenant = tenant
         self.tenant_id = tenant_id
         self._forwarder = forwarder
         self._request = request
@@ -115,14 +122,28 @@ class Call:
         return await at_owners(self.node, parts, forwarded=self._forwarded)
 
     def _passed_on(self) -> dict[str, str]:
-        return {name: value for name in _PASSED_ON if (value := self._request.headers.get(name)) is not None}
+        passed = {name: value for name in _PASSED_ON if (value := self._request.headers.get(name)) is not None}
+        return passed if self.caller.address is None else {**passed, ORIGIN_HEADER: self.caller.address}
 
 
 Here = NamedDependency[SkipValidation[Call]]
 
 
-def tenant_name(request: AnyRequest) -> str:
-    return request.headers.get(TENANT_HEADER, DEFAULT_TENANT)
+async def tenant_of(node: NodePort, named: str | None) -> tuple[str, int]:
+    """The name and id of the tenant that is meant: the one that the header names, else the key's own.
+
+    A key that belongs to a tenant is refused any other without a look at whether that exists.
+    """
+    caller = asked_by()
+    if caller.tenant is not None and caller.tenant_id is not None:
+        if named not in (None, caller.tenant):
+            raise no_tenant(str(named))
+        return caller.tenant, caller.tenant_id
+    name = DEFAULT_TENANT if named is None else named
+    try:
+        return name, await node.tenant_id(name)
+    except NotFound:
+        raise no_tenant(name) from None
 
 
 def _job_id(ref: str) -> JobId:

@@ -15,6 +15,8 @@ from noonmark.errors import NoonmarkError, NotOwner, Unavailable
 from noonmark.wire.resources import Problem
 
 FORWARDED_HEADER = "Noonmark-Forwarded"
+ORIGIN_HEADER = "Noonmark-Origin"
+"""The address that the request first came from."""
 _TIMEOUT = aiohttp.ClientTimeout(total=10, connect=2, sock_connect=2)
 _KEEP_ALIVE_S = 3.0
 """Shorter than the server's (uvicorn: 5 s), so that we never write into a connection that it is closing."""

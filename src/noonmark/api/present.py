@@ -17,8 +17,9 @@ from noonmark.schedule import (
     once_at_us,
     write_schedule,
 )
+from noonmark.store.reads.dead import DeadRecord
 from noonmark.store.reads.jobs import JobRecord
-from noonmark.store.reads.runs import AttemptRecord, DeadRecord, RunRecord
+from noonmark.store.reads.runs import AttemptRecord, RunRecord
 from noonmark.wire.resources import NO_INPUT, Attempt, DeadLetter, Job, JobSpec, Run
 
 _spec_decoder = msgspec.json.Decoder(JobSpec)
@@ -54,6 +55,7 @@ def job(record: JobRecord, tenant: str, now_us: int) -> Job:
         updated_at=to_datetime(record.updated_us),
         canonical=understood,
         description=description,
+        labels=spec.labels,
     )
 
 
@@ -72,6 +74,8 @@ def _next_us(record: JobRecord, spec: JobSpec, now_us: int) -> int | None:
     """The next nominal time; a job's own jitter comes on top. A fixed delay has none while its run goes on."""
     if record.schedule is not None:
         next_us = _next_of_second(record.schedule, max(now_us, record.planned_us) // SECOND_US)
+        while next_us is not None and next_us in (record.skips or ()):
+            next_us = _next_of_second(record.schedule, next_us // SECOND_US)
         over = next_us is not None and record.ends_us is not None and next_us > record.ends_us
         return None if over else next_us
     known_us = once_at_us(spec.schedule, record.created_us) if record.link_us is None else record.link_us

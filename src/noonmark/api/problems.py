@@ -12,8 +12,10 @@ import msgspec
 import structlog
 from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
+from litestar.handlers import HTTPRouteHandler
 from litestar.types import Send
 
+from noonmark.api.openapi.answers import parameters
 from noonmark.errors import InvalidInput, NoonmarkError, Unauthorized
 from noonmark.schedule.spec import ScheduleSpec
 from noonmark.wire.resources import Problem
@@ -21,6 +23,8 @@ from noonmark.wire.resources import Problem
 _log = structlog.get_logger("noonmark.api")
 
 MEDIA_TYPE = "application/problem+json"
+OWN_CODES = {"malformed": 400, "internal": 500}
+"""Those that no error of the tree stands for."""
 _KINDS = [str(kind.__struct_config__.tag) for kind in get_args(ScheduleSpec)]
 _AT_PATH = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _DATABASE_ERRORS = (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.CannotConnectNowError)
@@ -29,6 +33,10 @@ _DATABASE_FULL = (asyncpg.TooManyConnectionsError, asyncpg.AdminShutdownError, a
 
 class MethodNotAllowed(NoonmarkError):
     code, status = "method_not_allowed", 405
+
+    def __init__(self, allowed: str) -> None:
+        super().__init__("this address does not take this method", fix=f"use {allowed}")
+        self.allowed = allowed
 
 
 class UnsupportedMedia(NoonmarkError):
@@ -59,6 +67,8 @@ def tell(error: Exception) -> Told:
             return Told(error.problem, _retry_after(error))
         case Unauthorized():
             return Told(_of_noonmark(error), {"WWW-Authenticate": "Bearer"})
+        case MethodNotAllowed():
+            return Told(_of_noonmark(error), {"Allow": error.allowed})
         case NoonmarkError():
             return Told(_of_noonmark(error), _retry_after(error))
         case msgspec.ValidationError():
@@ -78,8 +88,10 @@ def tell(error: Exception) -> Told:
     return Told(_problem(500, "internal", f"something went wrong inside the node; its log has more under {mark}"))
 
 
-def respond(_request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
+def respond(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """Litestar's exception handler for everything."""
+    if isinstance(error, ValidationException):
+        _name_as_sent(error, request)
     told = tell(error)
     return Response(told.body, status_code=told.status, media_type=MEDIA_TYPE, headers=told.headers)
 
@@ -130,6 +142,15 @@ def _of_parameters(error: ValidationException) -> Problem:
     if field == "data":
         return _problem(422, "invalid_input", "the request has no body", "body", "send a JSON object")
     return _problem(422, "invalid_input", _lower_first(message), field, f"correct {field} and send the request again")
+
+
+def _name_as_sent(error: ValidationException, request: Request[Any, Any, Any]) -> None:
+    """A parameter is told by the name that the caller knows, not by the one that its handler has for it."""
+    handler = request.scope.get("route_handler")
+    if not isinstance(handler, HTTPRouteHandler) or not isinstance(error.extra, list):
+        return
+    names = {field.name: name for _, name, field in parameters(handler)}
+    error.extra = [{**wrong, "key": names.get(wrong.get("key"), wrong.get("key", "request"))} for wrong in error.extra]
 
 
 def _of_http(error: HTTPException) -> Problem:

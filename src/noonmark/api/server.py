@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import ipaddress
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,10 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def _is_loopback(listener: socket.socket) -> bool:
+    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
+
+
 async def serve(config: NodeConfig, stop: asyncio.Event) -> None:
     """Runs until `stop` is set, or raises if the node cannot start."""
     # The owner holds up to some hundred thousand small objects and makes no cycles of them: with the default thresholds
@@ -44,7 +49,7 @@ async def serve(config: NodeConfig, stop: asyncio.Event) -> None:
     node = Node(config, address)
     server = _Server(
         uvicorn.Config(
-            create_app(node, config.token),
+            create_app(node, config.token, config.requests_per_s, loopback=_is_loopback(listener)),
             loop="none",
             http="httptools",
             ws="none",

@@ -5,7 +5,7 @@ checked in turns: the node's other work goes on between them.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import TypeVar
@@ -15,13 +15,15 @@ import msgspec
 from noonmark import schedule
 from noonmark.clock import NEVER_US, SECOND_US, from_datetime
 from noonmark.errors import InvalidInput
-from noonmark.model.job import check_input, check_name, check_policy, check_priority
+from noonmark.model.job import check_input, check_labels, check_name, check_policy, check_priority
 from noonmark.model.policy import Policy
 from noonmark.store.connect import Pool
 from noonmark.store.reads.fleet import fetch_tasks
 from noonmark.wire.resources import JobPatch, JobSpec, Submission
 
 ID_PREFIX = "job_"
+_TAKEN = frozenset({"batch", "bulk"})
+"""Paths of the API beside the jobs."""
 _TURN = 100
 _MAX_NO_RETRY = 100
 _MAX_TASKS_KEPT = 100_000
@@ -36,8 +38,14 @@ class Validator:
         self._pool = pool
         self._tasks: set[str] = set()
 
-    async def check_jobs(self, specs: Sequence[JobSpec], now_us: int, path: str) -> None:
-        """`path` is where item i stands in the body: `jobs[{}].`, or nothing for a single job."""
+    async def check_jobs(
+        self, specs: Sequence[JobSpec], now_us: int, path: str, standing: Mapping[str, JobSpec] | None = None
+    ) -> None:
+        """`path` is where item i stands in the body: `jobs[{}].`, or nothing for a single job.
+
+        `standing` are definitions that jobs have now, by name: a time that has passed meanwhile is no fault of theirs.
+        """
+        known = standing or {}
         await self.learn_tasks({spec.task for spec in specs})
         schedules: set[tuple[schedule.ScheduleSpec, float]] = set()
         names: set[str] = set()
@@ -51,7 +59,8 @@ class Validator:
                 names.add(spec.name)
                 self.check_spec(spec)
                 timing = (spec.schedule, spec.jitter_s)
-                if timing not in schedules:
+                has = known.get(spec.name)
+                if timing not in schedules and (has is None or timing != (has.schedule, has.jitter_s)):
                     check_schedule(spec.schedule, now_us, spec.jitter_s, spec.name)
                     schedules.add(timing)
 
@@ -85,31 +94,49 @@ class Validator:
                 "start a worker that has it, or declare it: PUT /v1/tasks",
             )
         check_priority(spec.priority)
+        check_labels(spec.labels)
         check_json_input(spec.input)
 
     async def learn_tasks(self, names: set[str]) -> None:
         """Known tasks stay known; only those that were never seen are asked for."""
-        if unknown := names - self._tasks:
+        # What cannot be stored was never declared, and cannot even be asked for.
+        if unknown := {name for name in names - self._tasks if "\0" not in name}:
             if len(self._tasks) > _MAX_TASKS_KEPT:
                 self._tasks.clear()
-                unknown = names
+                unknown = {name for name in names if "\0" not in name}
             self._tasks |= await fetch_tasks(self._pool(), unknown)
 
     async def check_submissions(self, submissions: Sequence[Submission], now_us: int, path: str) -> None:
         async for position, submission in in_turns(submissions):
-            with _within(path.format(position)):
-                if submission.at is not None:
-                    check_at("at", submission.at, now_us)
-                if submission.priority is not None:
-                    check_priority(submission.priority)
-                if submission.input is not msgspec.UNSET:
-                    check_json_input(submission.input)
+            try:
+                check_submission(submission, now_us)
+            except InvalidInput as error:
+                error.field = path.format(position) + (error.field or "")
+                raise
+
+
+def check_submission(submission: Submission, now_us: int) -> None:
+    if submission.at is not None:
+        check_at("at", submission.at, now_us)
+    if submission.priority is not None:
+        check_priority(submission.priority)
+    if submission.dedup_key is not None:
+        check_dedup_key(submission.dedup_key)
+    if submission.input is not msgspec.UNSET:
+        check_json_input(submission.input)
 
 
 def check_job_name(name: str) -> None:
     check_name("name", name)
     if name.startswith(ID_PREFIX):
         raise InvalidInput("name", f"a name cannot begin with {ID_PREFIX}, as ids do", "choose another name")
+    if name in _TAKEN:
+        raise InvalidInput("name", f"/v1/jobs/{name} is no job", "choose another name")
+
+
+def check_dedup_key(key: str) -> None:
+    if not key.isprintable():
+        raise InvalidInput("dedup_key", "it holds characters that cannot be printed", "use any others, up to 200")
 
 
 def check_tasks(names: Iterable[str]) -> None:

@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 import msgspec
 from litestar.types import Receive, Scope, Send
 
-from noonmark.api.body import MAX_BODY_BYTES
+from noonmark.api.manners.body import MAX_BODY_BYTES
 from noonmark.api.ports import WorkerCalls
 from noonmark.api.problems import MethodNotAllowed, UnsupportedMedia, send_problem
 from noonmark.errors import InvalidInput, NotFound, TooLarge
 from noonmark.wire.worker import Claim, Heartbeat, Register, Report
 
 PREFIX = "/v1/worker/"
+MAX_NAME = 1000
+MAX_CONCURRENCY = 100_000
 _JSON = b"application/json"
 _MSGPACK = b"application/msgpack"
 _MSGPACK_NAMES = frozenset({_MSGPACK, b"application/x-msgpack", b"application/vnd.msgpack"})
@@ -42,7 +44,7 @@ class WorkerProtocol:
 
     def __init__(self, calls: WorkerCalls) -> None:
         self._endpoints = {
-            PREFIX + "register": _endpoint(Register, calls.register),
+            PREFIX + "register": _endpoint(Register, calls.register, check=_nameable),
             PREFIX + "claim": _endpoint(Claim, calls.claim, waits=True),
             PREFIX + "heartbeat": _endpoint(Heartbeat, calls.heartbeat),
             PREFIX + "report": _endpoint(Report, calls.report, check=_storable),
@@ -78,7 +80,7 @@ class WorkerProtocol:
         if endpoint is None:
             raise NotFound("there is nothing at this address", fix="register, claim, heartbeat or report")
         if scope["method"] != "POST":  # type: ignore[typeddict-item]
-            raise MethodNotAllowed("this address does not take this method", fix="use POST")
+            raise MethodNotAllowed("POST")
         return endpoint
 
 
@@ -148,6 +150,16 @@ async def _unless_disconnected(call: Awaitable[Any], receive: Receive) -> Any:
 async def _disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+def _nameable(register: Register) -> Register:
+    """Names go to the store as they are, so none may hold what text there cannot."""
+    if register.concurrency < 1 or register.concurrency > MAX_CONCURRENCY:
+        raise InvalidInput("concurrency", f"{register.concurrency} is out of bounds", f"use 1 to {MAX_CONCURRENCY}")
+    for field, names in (("name", [register.name]), ("queues", register.queues), ("tasks", register.tasks)):
+        if any("\0" in name or len(name) > MAX_NAME for name in names):
+            raise InvalidInput(field, "a name is too long or holds a NUL", f"use up to {MAX_NAME} characters")
+    return register
 
 
 def _storable(report: Report) -> Report:

@@ -11,6 +11,7 @@ from noonmark.schedule.spec import Manual, ScheduleSpec
 from noonmark.schedule.text import read_schedule
 
 NO_INPUT = msgspec.Raw(b"null")
+MAX_DEDUP_KEY = 200
 
 if TYPE_CHECKING:
     Schedule = ScheduleSpec
@@ -32,7 +33,7 @@ class JobSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     task: str
     schedule: Schedule = msgspec.field(default_factory=Manual)
     """An object, or one string in any form: `every weekday at 9:30`, `TZ=Europe/Berlin 0 9 * * *`."""
-    input: msgspec.Raw = NO_INPUT
+    input: msgspec.Raw = msgspec.field(default_factory=lambda: NO_INPUT)  # no plain default: it has no JSON Schema
     """Any JSON value; the task receives an object as keyword arguments and a list as positional ones."""
     queue: str = "default"
     priority: int = DEFAULT_PRIORITY
@@ -42,6 +43,8 @@ class JobSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     delivery: Literal["at_least_once", "at_most_once"] = "at_least_once"
     misfire: Misfire = Misfire()
     jitter_s: Annotated[float, msgspec.Meta(ge=0, le=86_400)] = 0.0
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
+    """Up to 20, to select jobs by: keys of up to 63 a-z 0-9 . _ / -, values of up to 255 characters."""
 
     def __post_init__(self) -> None:
         _read_if_text(self)
@@ -71,6 +74,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """What was understood of the schedule, in one string; empty from a node that knows no such field yet."""
     description: str = ""
     """What was understood, in English."""
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class JobPatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -87,6 +91,8 @@ class JobPatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     delivery: Literal["at_least_once", "at_most_once"] | msgspec.UnsetType = msgspec.UNSET
     misfire: Misfire | msgspec.UnsetType = msgspec.UNSET
     jitter_s: Annotated[float, msgspec.Meta(ge=0, le=86_400)] | msgspec.UnsetType = msgspec.UNSET
+    labels: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
+    """All labels that the job shall have."""
 
     def __post_init__(self) -> None:
         _read_if_text(self)
@@ -100,6 +106,8 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """Left out: the job's own input."""
     at: datetime | None = None
     priority: int | None = None
+    dedup_key: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_DEDUP_KEY)] | None = None
+    """Within 24 hours the same key of the same job leads to the run that it made, instead of to a second one."""
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,13 +10,11 @@ from litestar.params import QueryParameter
 
 from noonmark.clock import NEVER_US
 from noonmark.errors import InvalidInput
-from noonmark.model.ids import MAX_SHARDS
 
 MAX_PAGE = 1000
 Limit = Annotated[int, QueryParameter(ge=1, le=MAX_PAGE, description="How many to return at most.")]
 Cursor = Annotated[str | None, QueryParameter(max_length=1000, description="`next_cursor` of the page before.")]
 
-_Shard = Annotated[int, msgspec.Meta(ge=-1, le=MAX_SHARDS)]
 _Id = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 _Instant = Annotated[int, msgspec.Meta(ge=0, le=NEVER_US)]
 
@@ -39,8 +37,17 @@ class BelowId(msgspec.Struct, frozen=True, array_like=True):
     id: _Id = 2**63 - 1
 
 
+class AfterId(msgspec.Struct, frozen=True, array_like=True):
+    id: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)] = 0
+
+
+class BeforeEntry(msgspec.Struct, frozen=True, array_like=True):
+    at_us: _Instant = NEVER_US
+    audit_id: _Id = 2**63 - 1
+
+
 class AfterDead(msgspec.Struct, frozen=True, array_like=True):
-    shard: _Shard = -1
+    died_us: _Instant = NEVER_US
     job_id: _Id = 0
     nominal_us: _Instant = 0
 

@@ -7,25 +7,23 @@ from litestar import Response, delete, get, patch, post
 from litestar.params import FromPath, HeaderParameter, JSONBody, QueryParameter
 
 from noonmark.api import present
-from noonmark.api.bodies import JobBatch, JobList, JobPage, JobVersion, JobVersionPage, RunPage, Trigger
-from noonmark.api.body import JsonBody
+from noonmark.api.bodies import JobBatch, JobList, JobPage
 from noonmark.api.call import Call, Here
-from noonmark.api.pages import AfterName, BeforeInstant, BelowVersion, Cursor, Limit, cut, decode_cursor, encode_cursor
-from noonmark.api.runs import states_of, submit_one
+from noonmark.api.manners.body import JsonBody
+from noonmark.api.manners.etags import expected_version
+from noonmark.api.manners.pages import AfterName, Cursor, Limit, cut, decode_cursor, encode_cursor
+from noonmark.api.routes.job_answers import reread, tagged
+from noonmark.api.routes.runs import submit_one
+from noonmark.api.routes.selection import JobState, Labels, NamePrefix, Queue, Task, selection
 from noonmark.api.validate import in_turns
-from noonmark.clock import to_datetime
-from noonmark.errors import DuplicateName, InvalidInput, NotFound
-from noonmark.model.ids import JobId, shard_of
-from noonmark.model.job import check_name
+from noonmark.errors import DuplicateName, NotFound
+from noonmark.model.ids import shard_of
 from noonmark.store.reads import jobs as reads
-from noonmark.store.reads.runs import list_runs
+from noonmark.wire.jobs import Trigger
 from noonmark.wire.resources import Job, JobPatch, JobSpec, Run, Submission
 
 IfMatch = Annotated[
     str | None, HeaderParameter(name="If-Match", max_length=40, description="The version that the change is meant for.")
-]
-States = Annotated[
-    list[str] | None, QueryParameter(name="state", description="Only runs in this state; may be given again.")
 ]
 
 
@@ -41,6 +39,7 @@ def _some_jobs(answer: bytes, _size: int) -> list[Any]:
 
 @post("/", dto=JsonBody, return_dto=None)
 async def create_job(data: JSONBody[JobSpec], call: Here) -> Response[Job]:
+    """Makes a job; a name that is taken is refused."""
     await call.validator.check_jobs([data], call.now_us, "")
     await _refuse_known_names(call, [data], "")
 
@@ -48,7 +47,7 @@ async def create_job(data: JSONBody[JobSpec], call: Here) -> Response[Job]:
         return (await _create(call, [data]))[0]
 
     job = await call.at_owner(call.shard_of_ref(data.name), command, Job)
-    return _tagged(job, 201, {"Location": f"/v1/jobs/{job.id}"})
+    return tagged(job, 201, {"Location": f"/v1/jobs/{job.id}"})
 
 
 @post("/batch", dto=JsonBody, return_dto=None)
@@ -80,49 +79,49 @@ async def list_jobs(
     call: Here,
     limit: Limit = 100,
     cursor: Cursor = None,
-    name_prefix: Annotated[str, QueryParameter(max_length=200)] = "",
+    name_prefix: NamePrefix = "",
+    in_state: JobState = None,
+    labels: Labels = None,
+    task: Task = None,
+    queue: Queue = None,
+    count: Annotated[bool, QueryParameter(description="Also count all that match.")] = False,
 ) -> JobPage:
     """By name: it is unique in the tenant and never changes, so no job is shown twice or left out between pages."""
-    if name_prefix:
-        check_name("name_prefix", name_prefix)
-    rows, more = cut(
-        await reads.list_jobs(
-            call.node.pool,
-            call.tenant_id,
-            call.node.shard_count,
-            after=decode_cursor(cursor, AfterName).name,
-            prefix=name_prefix,
-            limit=limit + 1,
-        ),
-        limit,
-    )
+    wanted = selection(name_prefix=name_prefix, labels=labels, state=in_state, task=task, queue=queue)
+    place = (call.node.pool, call.tenant_id, call.node.shard_count, wanted)
+    after = decode_cursor(cursor, AfterName).name
+    rows, more = cut(await reads.list_jobs(*place, after=after, limit=limit + 1), limit)
     jobs = [present.job(row, call.tenant, call.now_us) async for _, row in in_turns(rows)]
-    return JobPage(jobs, encode_cursor(AfterName(jobs[-1].name)) if more else None)
+    matching = await reads.count_jobs(*place) if count else None
+    return JobPage(jobs, encode_cursor(AfterName(jobs[-1].name)) if more else None, matching)
 
 
 @get("/{ref:str}")
 async def read_job(ref: FromPath[str], call: Here) -> Response[Job]:
-    return _tagged(present.job(await call.job(ref), call.tenant, call.now_us))
+    """One job, by its id or its name."""
+    return tagged(present.job(await call.job(ref), call.tenant, call.now_us))
 
 
 @patch("/{ref:str}", dto=JsonBody, return_dto=None)
 async def change_job(
     ref: FromPath[str], data: JSONBody[JobPatch], call: Here, if_match: IfMatch = None
 ) -> Response[Job]:
-    expected = _expected_version(if_match)
+    """Changes the fields that are given, as a new version."""
+    expected = expected_version(if_match)
     record = await call.job(ref)
     await call.validator.check_patch(present.read_spec(record), data, call.now_us)
 
     async def command() -> Job:
         await call.node.update_job(call.tenant_id, record.job_id, data, expected)
-        return await _reread(call, record.job_id)
+        return await reread(call, record.job_id)
 
-    return _tagged(await call.at_owner(shard_of(record.job_id), command, Job))
+    return tagged(await call.at_owner(shard_of(record.job_id), command, Job))
 
 
 @delete("/{ref:str}")
 async def delete_job(ref: FromPath[str], call: Here, if_match: IfMatch = None) -> None:
-    expected = _expected_version(if_match)
+    """Deletes the job; its waiting runs are withdrawn and its running ones are asked to stop."""
+    expected = expected_version(if_match)
     job_id = (await call.job(ref)).job_id
 
     async def command() -> None:
@@ -133,57 +132,37 @@ async def delete_job(ref: FromPath[str], call: Here, if_match: IfMatch = None) -
 
 @post("/{ref:str}/pause", status_code=200)
 async def pause_job(ref: FromPath[str], call: Here) -> Response[Job]:
+    """Nothing of the job starts until it is resumed; what is running goes on."""
     job_id = (await call.job(ref)).job_id
 
     async def command() -> Job:
         await call.node.pause_job(call.tenant_id, job_id)
-        return await _reread(call, job_id)
+        return await reread(call, job_id)
 
-    return _tagged(await call.at_owner(shard_of(job_id), command, Job))
+    return tagged(await call.at_owner(shard_of(job_id), command, Job))
 
 
 @post("/{ref:str}/resume", status_code=200)
 async def resume_job(ref: FromPath[str], call: Here) -> Response[Job]:
+    """The job fires again, and its parked runs go on; what passed during the pause is not made up for."""
     job_id = (await call.job(ref)).job_id
 
     async def command() -> Job:
         await call.node.resume_job(call.tenant_id, job_id)
-        return await _reread(call, job_id)
+        return await reread(call, job_id)
 
-    return _tagged(await call.at_owner(shard_of(job_id), command, Job))
+    return tagged(await call.at_owner(shard_of(job_id), command, Job))
 
 
 @post("/{ref:str}/trigger", status_code=202, dto=JsonBody, return_dto=None)
 async def trigger_job(ref: FromPath[str], call: Here, data: JSONBody[Trigger | None] = None) -> Response[Run]:
-    """One run of the job, now or at a time; the body may be left out."""
+    """One run of the job, now or at a time; the body may be left out.
+
+    With a `dedup_key`, the same key leads to the run that exists for the next 24 hours.
+    """
     asked = data or Trigger()
-    run = await submit_one(call, Submission(job=ref, input=asked.input, at=asked.at, priority=asked.priority))
+    run = await submit_one(call, Submission(job=ref, **msgspec.structs.asdict(asked)))
     return Response(run, headers={"Location": f"/v1/runs/{run.id}"})
-
-
-@get("/{ref:str}/runs")
-async def list_job_runs(
-    ref: FromPath[str], call: Here, limit: Limit = 100, cursor: Cursor = None, states: States = None
-) -> RunPage:
-    """Newest nominal time first: those to come, those under way, and those that ended."""
-    job_id = (record := await call.job(ref)).job_id
-    name = present.read_spec(record).name
-    before_us = decode_cursor(cursor, BeforeInstant).instant_us
-    rows, more = cut(
-        await list_runs(call.node.pool, job_id, before_us=before_us, states=states_of(states), limit=limit + 1), limit
-    )
-    runs = [present.run((job_id, row.nominal_us), row, name) for row in rows]
-    return RunPage(runs, encode_cursor(BeforeInstant(rows[-1].nominal_us)) if more else None)
-
-
-@get("/{ref:str}/versions")
-async def list_versions(ref: FromPath[str], call: Here, limit: Limit = 100, cursor: Cursor = None) -> JobVersionPage:
-    """Newest first."""
-    job_id = (await call.job(ref)).job_id
-    below = decode_cursor(cursor, BelowVersion).version
-    rows, more = cut(await reads.list_job_versions(call.node.pool, job_id, below=below, limit=limit + 1), limit)
-    versions = [JobVersion(row.version, to_datetime(row.created_us), msgspec.Raw(row.spec)) for row in rows]
-    return JobVersionPage(versions, encode_cursor(BelowVersion(rows[-1].version)) if more else None)
 
 
 async def _create(call: Call, specs: list[JobSpec]) -> list[Job]:
@@ -208,26 +187,6 @@ async def _refuse_known_names(call: Call, specs: list[JobSpec], path: str) -> No
             )
 
 
-async def _reread(call: Call, job_id: JobId) -> Job:
-    found = await reads.fetch_jobs(call.node.pool, call.tenant_id, [job_id])
-    if job_id not in found:
-        raise NotFound("the job was deleted meanwhile", field="job")
-    return present.job(found[job_id], call.tenant, call.now_us)
-
-
-def _tagged(job: Job, status: int = 200, headers: dict[str, str] | None = None) -> Response[Job]:
-    return Response(job, status_code=status, headers={"ETag": f'"{job.version}"', **(headers or {})})
-
-
-def _expected_version(if_match: str | None) -> int | None:
-    if if_match is None or if_match.strip() == "*":
-        return None
-    text = if_match.strip().removeprefix("W/").strip('"')
-    if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        raise InvalidInput("If-Match", f"{if_match!r} is no version of a job", 'send its version, as in ETag: "3"')
-    return int(text)
-
-
 handlers = [
     create_job,
     create_jobs,
@@ -238,6 +197,4 @@ handlers = [
     pause_job,
     resume_job,
     trigger_job,
-    list_job_runs,
-    list_versions,
 ]

@@ -4,9 +4,9 @@ from litestar import get, put
 from litestar.params import JSONBody
 
 from noonmark.api.bodies import NodeList, ShardInfo, ShardList, TaskNames, Version, WorkerPage
-from noonmark.api.body import JsonBody
 from noonmark.api.call import Here
-from noonmark.api.pages import BelowId, Cursor, Limit, cut, decode_cursor, encode_cursor
+from noonmark.api.manners.body import JsonBody
+from noonmark.api.manners.pages import BelowId, Cursor, Limit, cut, decode_cursor, encode_cursor
 from noonmark.api.validate import check_tasks
 from noonmark.clock import to_datetime
 from noonmark.store.reads import fleet as reads

@@ -1,4 +1,4 @@
-"""/healthz, /readyz and /metrics: for whoever watches the process, without a token."""
+"""/healthz and /readyz, for whoever watches the process, without a key; /metrics, which name tenants, with one."""
 
 import asyncio
 

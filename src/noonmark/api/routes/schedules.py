@@ -7,8 +7,8 @@ import msgspec
 from litestar import post
 from litestar.params import JSONBody
 
-from noonmark.api.body import JsonBody
 from noonmark.api.call import Call, Here
+from noonmark.api.manners.body import JsonBody
 from noonmark.api.validate import check_job_name
 from noonmark.clock import from_datetime
 from noonmark.errors import InvalidInput
@@ -39,7 +39,7 @@ async def preview_schedule(data: JSONBody[PreviewRequest], call: Here) -> Previe
 
 async def _with_crowd(found: Preview, jitter_s: float, call: Call) -> Preview:
     """Of the next fire alone: whoever shares that second mostly shares the others."""
-    if not found.fires or jitter_s >= 1:
+    if not found.fires or jitter_s >= 1 or not call.caller.installation:  # the crowd is that of all tenants
         return found
     first = found.fires[0]
     jobs, estimated = await call.crowd.jobs_in_second(from_datetime(first.at))

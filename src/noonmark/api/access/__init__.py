@@ -1,0 +1,1 @@
+"""Who may ask: keys, roles and the guard at the door."""

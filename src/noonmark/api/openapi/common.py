@@ -1,0 +1,193 @@
+"""What the routes share in the OpenAPI document: the key, headers, parameters and problems."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from noonmark.api.manners.fields import MAX_FIELDS
+from noonmark.api.manners.idempotency import MAX_KEY
+from noonmark.api.problems import MEDIA_TYPE
+from noonmark.api.worker import PREFIX
+from noonmark.wire.worker import (
+    Claim,
+    ClaimAnswer,
+    Heartbeat,
+    HeartbeatAnswer,
+    Register,
+    Registered,
+    Report,
+    ReportAnswer,
+)
+
+Json = dict[str, Any]
+
+INFO: Json = {
+    "title": "Noonmark",
+    "summary": "Cron as a service: a distributed job scheduler on PostgreSQL.",
+    "description": "How requests and answers behave, the codes of problems and the limits: docs/api.md.",
+    "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+}
+
+OPERATION_IDS = {
+    "get /healthz": "read_health",
+    "get /readyz": "read_readiness",
+    "get /metrics": "read_metrics",
+    "get /v1/audit": "list_audit",
+    "get /v1/doctor": "read_diagnosis",
+    "get /v1/doctor/node": "read_node_diagnosis",
+    "get /v1/jobs/{ref}/versions": "list_job_versions",
+    "get /v1/jobs/{ref}/versions/{version}": "read_job_version",
+    "get /v1/jobs/{ref}/versions/{before}/diff/{after}": "diff_job_versions",
+    "post /v1/jobs/{ref}/backfill": "backfill_job",
+    "post /v1/jobs/{ref}/rollback": "roll_back_job",
+    "get /v1/keys": "list_keys",
+    "get /v1/runs": "list_runs",
+    "get /v1/tenants": "list_tenants",
+    "patch /v1/tenants/{name}": "change_tenant",
+    "post /v1/dead/discard": "discard_dead_letters",
+    "post /v1/dead/redrive": "redrive_dead_letters",
+    "post /v1/subscriptions/{subscription_id}/rotate-secret": "rotate_subscription_secret",
+    "post /v1/subscriptions/{subscription_id}/test": "test_subscription",
+    "get /v1/whoami": "read_caller",
+}
+"""Where the name of the route's function, which has its module around it, says too little on its own."""
+
+CREATES_TOO = frozenset({"put_job"})
+"""Routes that answer 200 or 201."""
+
+ABOUT_PARAMETERS = {
+    "ref": "The job: its name or its id.",
+    "run_id": "The run's id.",
+    "job": "The job: its name or its id.",
+    "version": "A version of the job.",
+    "before": "The earlier version.",
+    "after": "The later version.",
+    "key_id": "The key's id.",
+    "subscription_id": "The subscription's id.",
+    "name": "The tenant's name.",
+    "tenant": "Only those of this tenant.",
+    "subject": "Only what was done to this.",
+    "actor": "Only what this caller did.",
+    "name_prefix": "Only jobs whose name begins so.",
+}
+
+_PROBLEMS = {
+    400: "The body could not be read as JSON.",
+    401: "No key, or one that does not hold.",
+    403: "The key's role does not reach this far.",
+    404: "There is no such thing, or not for this key.",
+    409: "It clashes with what is stored.",
+    410: "The node does not know this worker; register again.",
+    412: "It was changed since it was read.",
+    413: "Something is above its bound.",
+    415: "The body has a format that is not understood here.",
+    422: "A field is wrong; `field` and `fix` say which and how to put it right.",
+    429: "Too many requests; try again after `Retry-After`.",
+    503: "Not possible right now; try again after `Retry-After`.",
+    504: "It was passed on, and the answer was lost; it may have been carried out.",
+}
+
+
+def _problem(status: int, about: str) -> Json:
+    schema = {"$ref": "#/components/schemas/Problem"}
+    described: Json = {"description": about, "content": {MEDIA_TYPE: {"schema": schema}}}
+    if status in (409, 429, 503):
+        described["headers"] = {"Retry-After": {"$ref": "#/components/headers/RetryAfter"}}
+    return described
+
+
+COMPONENTS: Json = {
+    "securitySchemes": {
+        "key": {"type": "http", "scheme": "bearer", "description": "An API key, as `Authorization: Bearer nmk_…`."}
+    },
+    "parameters": {
+        "Tenant": {
+            "name": "Noonmark-Tenant",
+            "in": "header",
+            "required": False,
+            "schema": {"type": "string", "maxLength": 200},
+            "description": "The tenant's name; without it, the key's own, or `default`.",
+        },
+        "IdempotencyKey": {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "required": False,
+            "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": r"^[!-~]+$"},
+            "description": "Makes it safe to send the request again: within a day it gets the first answer.",
+        },
+        "Fields": {
+            "name": "fields",
+            "in": "query",
+            "required": False,
+            "schema": {"type": "string", "maxLength": MAX_FIELDS},
+            "description": "Names of fields, as in `id,name`: resources then have these alone, whatever their schema.",
+        },
+        "IfNoneMatch": {
+            "name": "If-None-Match",
+            "in": "header",
+            "required": False,
+            "schema": {"type": "string", "maxLength": 200},
+            "description": "The ETag of what the caller has: 304 if it is still that.",
+        },
+    },
+    "headers": {
+        "ETag": {
+            "schema": {"type": "string"},
+            "description": "The version of the job and a mark of what is shown; for If-Match and If-None-Match.",
+        },
+        "Location": {"schema": {"type": "string"}, "description": "Where the new thing is."},
+        "RetryAfter": {"schema": {"type": "integer", "minimum": 1}, "description": "Seconds."},
+        "IdempotentReplayed": {
+            "schema": {"type": "string", "enum": ["true"]},
+            "description": "This is the answer to an earlier request with the same Idempotency-Key.",
+        },
+    },
+    "responses": {f"Problem{status}": _problem(status, about) for status, about in _PROBLEMS.items()},
+}
+
+
+class WorkerEndpoint(NamedTuple):
+    path: str
+    takes: type[Any]
+    answers: type[Any]
+    about: str
+
+
+WORKER_ENDPOINTS = (
+    WorkerEndpoint(PREFIX + "register", Register, Registered, "Names what a worker can run; the answer holds its id."),
+    WorkerEndpoint(
+        PREFIX + "claim",
+        Claim,
+        ClaimAnswer,
+        "Waits up to `wait_s` for up to `max` runs. An empty answer has `grant` 0.",
+    ),
+    WorkerEndpoint(
+        PREFIX + "heartbeat", Heartbeat, HeartbeatAnswer, "Says that the worker is there, and which grants it holds."
+    ),
+    WorkerEndpoint(PREFIX + "report", Report, ReportAnswer, "Ends attempts. Reporting again is harmless."),
+)
+
+
+def worker_operation(endpoint: WorkerEndpoint, schema_of: Callable[[Any], Json]) -> Json:
+    """The worker protocol stands outside of the routes; see docs/worker-protocol.md."""
+    formats = ("application/json", "application/msgpack")
+    return {
+        "operationId": f"worker_{endpoint.path.rpartition('/')[2]}",
+        "summary": endpoint.about.split(". ")[0].rstrip("."),
+        "description": endpoint.about,
+        "tags": ["worker"],
+        "requestBody": {
+            "required": True,
+            "content": {kind: {"schema": schema_of(endpoint.takes)} for kind in formats},
+        },
+        "responses": {
+            "200": {
+                "description": HTTPStatus.OK.phrase + ".",
+                "content": {kind: {"schema": schema_of(endpoint.answers)} for kind in formats},
+            },
+            **{
+                str(status): {"$ref": f"#/components/responses/Problem{status}"}
+                for status in (400, 401, 403, 404, 410, 413, 415, 422, 429, 503)
+            },
+        },
+    }

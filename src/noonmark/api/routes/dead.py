@@ -1,0 +1,154 @@
+"""/v1/dead: the runs that used up their attempts, the way back, and the way out."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Annotated, TypeVar
+
+import msgspec
+from litestar import get, post
+from litestar.params import FromQuery, JSONBody, QueryParameter
+
+from noonmark.api import present
+from noonmark.api.call import Call, Here
+from noonmark.api.manners.body import JsonBody
+from noonmark.api.manners.pages import AfterDead, Cursor, Limit, decode_cursor, encode_cursor
+from noonmark.api.routes.run_list import ErrorText, Reasons, instant_of, range_of, reasons_of, text_of
+from noonmark.clock import NEVER_US, to_datetime
+from noonmark.errors import InvalidInput, NotFound
+from noonmark.model.ids import RunKey, parse_run, run_text, shard_of
+from noonmark.store.reads.dead import DeadFilter, find_dead, list_dead
+from noonmark.wire.runs import MAX_AT_ONCE, DeadMatch, DeadPage, Discard, Discarded, Redrive, Redriven
+
+DiedFrom = Annotated[datetime | None, QueryParameter(description="Died from here on.")]
+DiedTo = Annotated[datetime | None, QueryParameter(description="Died before this.")]
+Many = TypeVar("Many", Redrive, Discard)
+
+
+@get("/")
+async def list_dead_letters(
+    call: Here,
+    job: FromQuery[str | None] = None,
+    reasons: Reasons = None,
+    error: ErrorText = None,
+    died_from: DiedFrom = None,
+    died_to: DiedTo = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> DeadPage:
+    """The latest death first; of one job, the newest nominal time first.
+
+    What dies meanwhile comes ahead of the pages to come, and what goes shifts nothing. As in a list of runs, a page
+    reads a bounded number of them.
+    """
+    wanted = await _filter(call, job, reasons, error, died_from, died_to)
+    after = decode_cursor(cursor, AfterDead)
+    page = await list_dead(
+        call.node.pool, call.tenant_id, wanted, before=(after.died_us, after.job_id, after.nominal_us), limit=limit
+    )
+    return DeadPage(
+        [present.dead_letter(row) for row in page.dead],
+        None if page.next is None else encode_cursor(AfterDead(*page.next)),
+        None if page.reach_us is None else to_datetime(page.reach_us),
+    )
+
+
+@post("/redrive", status_code=200, dto=JsonBody, return_dto=None)
+async def redrive(data: JSONBody[Redrive], call: Here) -> Redriven:
+    """Makes dead letters runs again, due now, with their attempts counted anew; says how many."""
+    keys, more = await _chosen(call, data)
+    if data.dry_run:
+        return Redriven(redriven=0, matched=len(keys), more=more, dry_run=True)
+
+    def read(answer: bytes) -> int:
+        return msgspec.json.decode(answer, type=Redriven).redriven
+
+    done = await _at_owners(call, keys, call.node.redrive, lambda runs: Redrive(runs=runs), read)
+    return Redriven(redriven=done, matched=len(keys), more=more)
+
+
+@post("/discard", status_code=200, dto=JsonBody, return_dto=None)
+async def discard(data: JSONBody[Discard], call: Here) -> Discarded:
+    """Removes dead letters for good; the history of their runs stays. They cannot be redriven any more."""
+    keys, more = await _chosen(call, data)
+    if data.dry_run:
+        return Discarded(discarded=0, matched=len(keys), more=more, dry_run=True)
+
+    def read(answer: bytes) -> int:
+        return msgspec.json.decode(answer, type=Discarded).discarded
+
+    done = await _at_owners(call, keys, call.node.discard, lambda runs: Discard(runs=runs), read)
+    return Discarded(discarded=done, matched=len(keys), more=more)
+
+
+async def _chosen(call: Call, data: Many) -> tuple[list[RunKey], bool]:
+    """The runs that are meant, and whether there are more of them than may be looked at."""
+    if sum(given is not None for given in (data.runs, data.job, data.filter)) != 1:
+        raise InvalidInput("runs", "one of `runs`, `job` and `filter` is needed, and only one", "say which are meant")
+    if data.runs is not None:
+        return list(dict.fromkeys(_parse(call, position, text) for position, text in enumerate(data.runs))), False
+    asked = data.filter or DeadMatch(job=data.job)
+    reasons = None if asked.reason is None else [asked.reason]
+    wanted = await _filter(call, asked.job, reasons, asked.error, asked.died_from, asked.died_to)
+    return await find_dead(call.node.pool, call.tenant_id, wanted, MAX_AT_ONCE if data.dry_run else data.limit)
+
+
+async def _filter(
+    call: Call,
+    job: str | None,
+    reasons: list[str] | None,
+    error: str | None,
+    died_from: datetime | None,
+    died_to: datetime | None,
+) -> DeadFilter:
+    from_us, to_us = range_of(
+        "died_from", instant_of("died_from", died_from, 0), instant_of("died_to", died_to, NEVER_US)
+    )
+    return DeadFilter(
+        job_id=None if job is None else (await call.job(job)).job_id,
+        from_us=from_us,
+        to_us=to_us,
+        error=text_of("error", error),
+        reasons=reasons_of(reasons),
+    )
+
+
+async def _at_owners(
+    call: Call,
+    keys: list[RunKey],
+    command: Callable[[int, list[RunKey]], Awaitable[int]],
+    body: Callable[[list[str]], object],
+    read: Callable[[bytes], int],
+) -> int:
+    async def here(part: list[RunKey]) -> list[int]:
+        return _count_once(await command(call.tenant_id, part), len(part))
+
+    if not keys:
+        return 0
+    counts = await call.at_owners(
+        keys,
+        [shard_of(job_id) for job_id, _ in keys],
+        here=here,
+        body=lambda part: body([run_text(key) for key in part]),
+        read=lambda answer, size: _count_once(read(answer), size),
+        label=lambda position: run_text(keys[position]),
+    )
+    return sum(counts)
+
+
+def _parse(call: Call, position: int, text: str) -> RunKey:
+    try:
+        key = parse_run(text)
+    except InvalidInput as error:
+        error.field = f"runs[{position}]"
+        raise
+    if shard_of(key[0]) >= call.node.shard_count:
+        raise NotFound(f"there is no run {text}", field=f"runs[{position}]", fix="list them: GET /v1/dead")
+    return key
+
+
+def _count_once(count: int, size: int) -> list[int]:
+    """A part is answered with one number for all its items."""
+    return [count, *[0] * (size - 1)]
+
+
+handlers = [list_dead_letters, redrive, discard]
