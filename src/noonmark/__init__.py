@@ -1,7 +1,7 @@
 """Noonmark: cron as a service."""
 
 from noonmark.app import App
-from noonmark.client import Client, context, submit_in, submit_in_sync
+from noonmark.client import Client, RunHandle, SyncClient, context, submit_in, submit_in_sync
 from noonmark.model.job import Misfire
 from noonmark.model.policy import Retry
 from noonmark.when import at, cron, delay, english, every, interval, rrule, solar, times
@@ -13,6 +13,8 @@ __all__ = [
     "Client",
     "Misfire",
     "Retry",
+    "RunHandle",
+    "SyncClient",
     "__version__",
     "at",
     "context",

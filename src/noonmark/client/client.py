@@ -2,174 +2,74 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any
 from urllib.parse import quote
 
-import msgspec
-
-from noonmark.client.transport import Transport
-from noonmark.schedule.preview import Preview
-from noonmark.schedule.spec import ScheduleSpec
+from noonmark.client.asking import DEFAULT_SERVER
+from noonmark.client.job_calls import JobCalls
+from noonmark.client.pages import Page
+from noonmark.client.run_calls import RunCalls
+from noonmark.wire.audit import AuditEntry
+from noonmark.wire.doctor import Examination, NodeFacts
+from noonmark.wire.keys import Key, KeyWithSecret, NewKey, NewTenant, Rotate, Tenant, TenantPatch, WhoAmI
+from noonmark.wire.notify import (
+    Delivery,
+    RotateSecret,
+    Subscription,
+    SubscriptionPatch,
+    SubscriptionSpec,
+    SubscriptionWithSecret,
+    TestSent,
+)
 from noonmark.wire.resources import (
-    Attempt,
-    DeadLetter,
-    Job,
-    JobPatch,
-    JobSpec,
     NodeInfo,
-    Run,
-    Submission,
     WorkerInfo,
 )
-from noonmark.wire.schedules import PreviewRequest
 
-DEFAULT_SERVER = "http://127.0.0.1:7171"
-T = TypeVar("T")
+__all__ = ["DEFAULT_SERVER", "Client"]
 
 
-class Page(msgspec.Struct, Generic[T], frozen=True):
-    """Some of a longer list; `next_cursor` leads to the rest."""
-
-    items: list[T]
-    next_cursor: str | None = None
+def _subscription(subscription_id: str, rest: str = "") -> str:
+    return f"/v1/subscriptions/{quote(subscription_id, safe='')}{rest}"
 
 
-class _RunIds(msgspec.Struct, frozen=True):
-    runs: list[str]
-
-
-class _Redriven(msgspec.Struct, frozen=True):
-    redriven: int
-
-
-def _job(ref: str, rest: str = "") -> str:
-    return f"/v1/jobs/{quote(ref, safe='')}{rest}"
-
-
-def _run(run_id: str, rest: str = "") -> str:
-    return f"/v1/runs/{quote(run_id, safe='')}{rest}"
-
-
-class Client:
+class Client(JobCalls, RunCalls):
     """Talks to one node, or to a load balancer before several; any node answers for any job."""
 
-    def __init__(self, server: str = DEFAULT_SERVER, token: str | None = None, tenant: str = "default") -> None:
-        self.tenant = tenant
-        self._http = Transport(server, token, tenant)
+    # subscriptions
 
-    async def close(self) -> None:
-        await self._http.close()
+    async def subscribe(self, spec: SubscriptionSpec) -> SubscriptionWithSecret:
+        """Its secret is shown this once."""
+        return await self._ask(SubscriptionWithSecret, "POST", "/v1/subscriptions", body=spec)
 
-    async def __aenter__(self) -> Self:
-        return self
+    async def subscriptions(self, *, limit: int | None = None, cursor: str | None = None) -> Page[Subscription]:
+        return await self._page(Subscription, "subscriptions", "/v1/subscriptions", limit=limit, cursor=cursor)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
+    async def get_subscription(self, subscription_id: str) -> Subscription:
+        return await self._ask(Subscription, "GET", _subscription(subscription_id))
 
-    async def _ask(self, answer: type[T], method: str, path: str, **details: Any) -> T:
-        return msgspec.json.decode(await self._http.call(method, path, **details), type=answer)
+    async def update_subscription(self, subscription_id: str, patch: SubscriptionPatch) -> Subscription:
+        return await self._ask(Subscription, "PATCH", _subscription(subscription_id), body=patch)
 
-    async def _page(self, item: type[T], noun: str, path: str, **query: str | int | None) -> Page[T]:
-        """A list stands under its noun in the answer."""
-        parts = await self._ask(dict[str, msgspec.Raw], "GET", path, query=query)
-        items = msgspec.json.decode(parts[noun], type=list[item])  # type: ignore[valid-type]
-        return Page(items, msgspec.json.decode(parts.get("next_cursor", b"null"), type=str | None))
+    async def unsubscribe(self, subscription_id: str) -> None:
+        await self._http.call("DELETE", _subscription(subscription_id))
 
-    # jobs
+    async def rotate_subscription_secret(
+        self, subscription_id: str, grace_s: float = 86_400.0
+    ) -> SubscriptionWithSecret:
+        """The old secret signs beside the new one for `grace_s`."""
+        path = _subscription(subscription_id, "/rotate-secret")
+        return await self._ask(SubscriptionWithSecret, "POST", path, body=RotateSecret(grace_s=grace_s))
 
-    async def create_job(self, spec: JobSpec) -> Job:
-        return await self._ask(Job, "POST", "/v1/jobs", body=spec)
+    async def test_subscription(self, subscription_id: str) -> TestSent:
+        return await self._ask(TestSent, "POST", _subscription(subscription_id, "/test"))
 
-    async def create_jobs(self, specs: Sequence[JobSpec]) -> list[Job]:
-        """All or none of them."""
-        return (await self._ask(dict[str, list[Job]], "POST", "/v1/jobs/batch", body={"jobs": specs}))["jobs"]
-
-    async def get_job(self, ref: str) -> Job:
-        return await self._ask(Job, "GET", _job(ref))
-
-    async def list_jobs(
-        self, *, name_prefix: str | None = None, limit: int | None = None, cursor: str | None = None
-    ) -> Page[Job]:
-        return await self._page(Job, "jobs", "/v1/jobs", limit=limit, cursor=cursor, name_prefix=name_prefix)
-
-    async def update_job(self, ref: str, patch: JobPatch, version: int | None = None) -> Job:
-        """With a version: only if the job still has it, else `VersionConflict`."""
-        headers = {} if version is None else {"If-Match": f'"{version}"'}
-        return await self._ask(Job, "PATCH", _job(ref), body=patch, headers=headers)
-
-    async def delete_job(self, ref: str) -> None:
-        await self._http.call("DELETE", _job(ref))
-
-    async def pause_job(self, ref: str) -> Job:
-        return await self._ask(Job, "POST", _job(ref, "/pause"))
-
-    async def resume_job(self, ref: str) -> Job:
-        return await self._ask(Job, "POST", _job(ref, "/resume"))
-
-    async def job_versions(self, ref: str) -> list[dict[str, Any]]:
-        return (await self._page(dict, "versions", _job(ref, "/versions"))).items
-
-    # schedules
-
-    async def preview_schedule(
-        self,
-        schedule: ScheduleSpec | str,
-        *,
-        tz: str | None = None,
-        name: str | None = None,
-        jitter_s: float = 0.0,
-        count: int = 10,
-        from_at: datetime | None = None,
-    ) -> Preview:
-        """The next fires, a sentence, and warnings; nothing is stored."""
-        request = PreviewRequest(schedule=schedule, tz=tz, name=name, jitter_s=jitter_s, count=count, from_at=from_at)
-        return await self._ask(Preview, "POST", "/v1/schedules/preview", body=request)
-
-    # runs
-
-    async def trigger_job(
-        self, ref: str, input: Any = msgspec.UNSET, at: datetime | None = None, priority: int | None = None
-    ) -> str:
-        """One run, now or at a time; without an input the job's own. Returns the run's id."""
-        body: dict[str, Any] = {} if input is msgspec.UNSET else {"input": input}
-        if at is not None:
-            body["at"] = at
-        if priority is not None:
-            body["priority"] = priority
-        return (await self._ask(Run, "POST", _job(ref, "/trigger"), body=body)).id
-
-    async def submit(self, submissions: Sequence[Submission]) -> list[str]:
-        """Thousands of runs in one call; their ids in the same order."""
-        return (await self._ask(_RunIds, "POST", "/v1/runs/batch", body={"runs": submissions})).runs
-
-    async def get_run(self, run_id: str) -> Run:
-        return await self._ask(Run, "GET", _run(run_id))
-
-    async def list_runs(self, job: str, *, limit: int | None = None, cursor: str | None = None) -> Page[Run]:
-        return await self._page(Run, "runs", _job(job, "/runs"), limit=limit, cursor=cursor)
-
-    async def attempts(self, run_id: str) -> list[Attempt]:
-        return (await self._page(Attempt, "attempts", _run(run_id, "/attempts"))).items
-
-    async def cancel_run(self, run_id: str) -> Run:
-        return await self._ask(Run, "POST", _run(run_id, "/cancel"))
-
-    # dead letters
-
-    async def dead_letters(
-        self, job: str | None = None, *, limit: int | None = None, cursor: str | None = None
-    ) -> Page[DeadLetter]:
-        return await self._page(DeadLetter, "dead", "/v1/dead", job=job, limit=limit, cursor=cursor)
-
-    async def redrive(self, runs: Sequence[str]) -> int:
-        return (await self._ask(_Redriven, "POST", "/v1/dead/redrive", body={"runs": runs})).redriven
-
-    async def redrive_job(self, job: str, limit: int = 1000) -> int:
-        body = {"job": job, "limit": limit}
-        return (await self._ask(_Redriven, "POST", "/v1/dead/redrive", body=body)).redriven
+    async def deliveries(
+        self, subscription_id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[Delivery]:
+        """Newest first."""
+        path = _subscription(subscription_id, "/deliveries")
+        return await self._page(Delivery, "deliveries", path, limit=limit, cursor=cursor)
 
     # the fleet
 
@@ -185,3 +85,59 @@ class Client:
 
     async def shards(self) -> list[dict[str, Any]]:
         return (await self._page(dict, "shards", "/v1/shards")).items
+
+    async def examine(self) -> Examination:
+        """Facts about the database, the work and the node that answers."""
+        return await self._ask(Examination, "GET", "/v1/doctor")
+
+    async def examine_node(self) -> NodeFacts:
+        return await self._ask(NodeFacts, "GET", "/v1/doctor/node")
+
+    # keys, tenants, the audit
+
+    async def whoami(self) -> WhoAmI:
+        return await self._ask(WhoAmI, "GET", "/v1/whoami")
+
+    async def create_key(self, key: NewKey) -> KeyWithSecret:
+        """The only time that the key itself is shown."""
+        return await self._ask(KeyWithSecret, "POST", "/v1/keys", body=key)
+
+    async def keys(self, *, limit: int | None = None, cursor: str | None = None) -> Page[Key]:
+        return await self._page(Key, "keys", "/v1/keys", limit=limit, cursor=cursor)
+
+    async def rotate_key(self, key_id: str, grace_s: float = 3600.0) -> KeyWithSecret:
+        """The old secret stays good for `grace_s`."""
+        path = f"/v1/keys/{quote(key_id, safe='')}/rotate"
+        return await self._ask(KeyWithSecret, "POST", path, body=Rotate(grace_s=grace_s))
+
+    async def revoke_key(self, key_id: str) -> Key:
+        return await self._ask(Key, "DELETE", f"/v1/keys/{quote(key_id, safe='')}")
+
+    async def create_tenant(self, name: str, weight: int = 1) -> Tenant:
+        return await self._ask(Tenant, "POST", "/v1/tenants", body=NewTenant(name=name, weight=weight))
+
+    async def tenants(self, *, limit: int | None = None, cursor: str | None = None) -> Page[Tenant]:
+        return await self._page(Tenant, "tenants", "/v1/tenants", limit=limit, cursor=cursor)
+
+    async def update_tenant(self, name: str, weight: int) -> Tenant:
+        path = f"/v1/tenants/{quote(name, safe='')}"
+        return await self._ask(Tenant, "PATCH", path, body=TenantPatch(weight=weight))
+
+    async def audit(
+        self,
+        *,
+        subject: str | None = None,
+        actor: str | None = None,
+        action: str | None = None,
+        from_at: datetime | None = None,
+        to_at: datetime | None = None,
+        installation: bool = False,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[AuditEntry]:
+        """Newest first. `installation`: what belongs to no tenant."""
+        return await self._page(
+            AuditEntry, "entries", "/v1/audit", subject=subject, actor=actor, action=action,
+            **{"from": from_at and from_at.isoformat(), "to": to_at and to_at.isoformat()},
+            installation=installation or None, limit=limit, cursor=cursor,
+        )  # fmt: skip

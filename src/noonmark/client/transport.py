@@ -1,68 +1,54 @@
-"""One HTTP call: send, retry what is safe to retry, turn a problem into its exception.
-
-What is safe: a GET, PUT or DELETE may be repeated after any failure. A POST or PATCH may be repeated only when the
-answer proves that nothing was done: `not_owner`, or 429. A connection that broke proves nothing.
-"""
+"""HTTP to one server over aiohttp: send, send again what may be repeated, turn a problem into its exception."""
 
 import asyncio
-import random
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from noonmark import errors
-from noonmark.wire.resources import Problem
+from noonmark.client.agent import SDK
+from noonmark.client.local_key import find_key
+from noonmark.client.repeat import Repetition, error_of, no_answer
+from noonmark.clock import monotonic_s
 
 if TYPE_CHECKING:
     import aiohttp
 
-RETRIES = 4
-BACKOFF_S = 0.1
-MAX_WAIT_S = 5.0
-_REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
-_problem = msgspec.json.Decoder(Problem)
+Query = Mapping[str, "str | int | bool | list[str] | None"]
+CONNECT_S = 5.0
 
 
-def _tree(kind: type[errors.NoonmarkError]) -> Iterator[type[errors.NoonmarkError]]:
-    yield kind
-    for child in kind.__subclasses__():
-        yield from _tree(child)
+def request_headers(server: str, token: str | None, tenant: str | None, agent: str) -> dict[str, str]:
+    """Without a token: the key that `noonmark up` left here for this server. Without a tenant: the key's own."""
+    from noonmark import __version__  # not complete yet when this module is read
+
+    headers = {"User-Agent": f"{agent}/{__version__}", "Content-Type": "application/json", "Accept": "application/json"}
+    key = token or find_key(server)
+    if key:
+        headers["Authorization"] = f"Bearer {key}"
+    return headers if tenant is None else headers | {"Noonmark-Tenant": tenant}
 
 
-def error_of(status: int, body: bytes, retry_after_s: float) -> errors.NoonmarkError:
-    """The exception that a refusal stands for, by its stable code."""
-    try:
-        problem = _problem.decode(body)
-    except msgspec.MsgspecError:
-        text = body[:200].decode(errors="replace")
-        kind = errors.Unavailable if status in (502, 503, 504) else errors.NoonmarkError
-        return kind(f"the server answered {status}: {text}")
-    found = next((kind for kind in _tree(errors.NoonmarkError) if kind.code == problem.code), errors.NoonmarkError)
-    if issubclass(found, errors.InvalidInput):
-        return found(problem.field or "request", problem.detail, problem.fix or "see the API's documentation")
-    if issubclass(found, errors.TooBusy):
-        return found(problem.detail, retry_after_s=retry_after_s)
-    error = found(problem.detail, field=problem.field, fix=problem.fix)
-    if isinstance(error, errors.Unavailable):
-        error.retry_after_s = retry_after_s
-    return error
-
-
-def _may_repeat(method: str, error: errors.NoonmarkError) -> bool:
-    if isinstance(error, (errors.TooBusy, errors.NotOwner)):
-        return True
-    return isinstance(error, errors.Unavailable) and method in _REPEATABLE
+def query_pairs(query: Query | None) -> list[tuple[str, str]]:
+    """What is None is left out; a list is sent once for each of its items."""
+    pairs: list[tuple[str, str]] = []
+    for key, value in (query or {}).items():
+        if isinstance(value, list):
+            pairs += [(key, item) for item in value]
+        elif value is not None:
+            pairs.append((key, str(value).lower() if isinstance(value, bool) else str(value)))
+    return pairs
 
 
 class Transport:
     """Connections to one server. They belong to the event loop that is running at the first call."""
 
-    def __init__(self, server: str, token: str | None, tenant: str, timeout_s: float = 30.0) -> None:
+    def __init__(
+        self, server: str, token: str | None, tenant: str | None, timeout_s: float = 30.0, agent: str = SDK
+    ) -> None:
         self.server = server.rstrip("/")
-        self._headers = {"Noonmark-Tenant": tenant, "Content-Type": "application/json", "Accept": "application/json"}
-        if token:
-            self._headers["Authorization"] = f"Bearer {token}"
+        self._headers = request_headers(server, token, tenant, agent)
         self._timeout_s = timeout_s
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -73,31 +59,55 @@ class Transport:
         path: str,
         *,
         body: Any = msgspec.UNSET,
-        query: Mapping[str, str | int | None] | None = None,
+        query: Query | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> bytes:
         payload = None if body is msgspec.UNSET else msgspec.json.encode(body)
-        params = {key: str(value) for key, value in (query or {}).items() if value is not None}
-        retries = 0
+        params = query_pairs(query)
+        repetition = Repetition(method, headers)
         while True:
             try:
-                return await self._once(method, path, payload, params, headers)
+                return await self._once(method, path, payload, params, repetition.headers)
             except errors.NoonmarkError as error:
-                if retries == RETRIES or not _may_repeat(method, error):
-                    raise
-                wait_s = BACKOFF_S * 2**retries * random.uniform(0.5, 1.0)
-                if isinstance(error, errors.TooBusy):
-                    wait_s = max(wait_s, min(error.retry_after_s, MAX_WAIT_S))
-            retries += 1
-            await asyncio.sleep(wait_s)
+                if repetition.done_before(error):
+                    return b""
+                await self.sleep(repetition.wait_s(error))
+
+    async def lines(self, path: str, query: Query | None, until_s: float | None) -> AsyncGenerator[bytes]:
+        """The lines of an answer that goes on, as they come; TimeoutError at a time of the monotonic clock."""
+        import aiohttp
+
+        headers = {"Accept": "text/event-stream"}
+        patience = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S)
+        try:
+            async with self._connected().get(
+                f"{self.server}{path}", params=query_pairs(query), headers=headers, timeout=patience
+            ) as answer:
+                if answer.status >= 400:
+                    raise error_of(answer.status, await answer.read(), answer.headers.get("Retry-After"))
+                while True:
+                    async with asyncio.timeout(None if until_s is None else until_s - monotonic_s()):
+                        line = await answer.content.readline()
+                    if not line:
+                        return
+                    yield line
+        except TimeoutError:
+            if until_s is not None and monotonic_s() >= until_s:
+                raise
+            raise no_answer(self.server, TimeoutError("timed out")) from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise no_answer(self.server, error) from error
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
     async def _once(
         self,
         method: str,
         path: str,
         payload: bytes | None,
-        params: Mapping[str, str],
-        headers: Mapping[str, str] | None,
+        params: list[tuple[str, str]],
+        headers: Mapping[str, str],
     ) -> bytes:
         import aiohttp
 
@@ -107,13 +117,10 @@ class Transport:
             ) as answer:
                 content = await answer.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            why = str(error) or type(error).__name__
-            raise errors.Unavailable(
-                f"no answer from {self.server}: {why}", fix="is the node running, and is the address right?"
-            ) from error
+            raise no_answer(self.server, error) from error
         if answer.status < 400:
             return content
-        raise error_of(answer.status, content, _seconds(answer.headers.get("Retry-After")))
+        raise error_of(answer.status, content, answer.headers.get("Retry-After"))
 
     def _connected(self) -> "aiohttp.ClientSession":
         import aiohttp
@@ -122,8 +129,9 @@ class Transport:
         if self._session is None or self._session.closed or self._loop is not loop:
             if self._session is not None and not self._session.closed:
                 self._session.detach()  # its loop is gone, and its sockets with it
-            timeout = aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=5.0)
+            timeout = aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=CONNECT_S)
             self._session = aiohttp.ClientSession(headers=self._headers, timeout=timeout)
+            self._session._retry_connection = False  # what is sent again is decided, and counted, in one place
             self._loop = loop
         return self._session
 
@@ -131,10 +139,3 @@ class Transport:
         session, self._session = self._session, None
         if session is not None:
             await session.close()
-
-
-def _seconds(header: str | None) -> float:
-    try:
-        return max(0.0, float(header)) if header is not None else 1.0
-    except ValueError:
-        return 1.0

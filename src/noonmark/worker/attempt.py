@@ -35,7 +35,7 @@ class Attempt(Context):
     )
 
     def __init__(
-        self, grant: int, run: RunGrant, terms: Terms, task: "Task[..., Any] | None", offered_s: float
+        self, grant: int, run: RunGrant, terms: Terms, task: "Task[..., Any, Any] | None", offered_s: float
     ) -> None:
         self.task_name = terms.task
         self.job = run.job_id

@@ -61,7 +61,8 @@ def _follow(lifeline: Connection) -> None:
 def _carry_out(order: Order) -> Ending:
     CURRENT.set(Context(order.task_name, order.job, order.nominal_us, order.attempt, order.due_us, order.max_attempts))
     try:
-        value = call(_find(order), order.input)
+        found = _find(order)
+        value = call(getattr(found, "function", found), order.input, getattr(found, "convert", None))
         if inspect.iscoroutine(value):
             value = asyncio.run(value)
     except BaseException as error:
@@ -78,4 +79,4 @@ def _find(order: Order) -> Any:
         raise BadInput(
             f"{order.module}.{order.qualname} cannot be found in a child process: define process tasks at module level"
         ) from None
-    return getattr(found, "function", found)
+    return found

@@ -46,7 +46,7 @@ class Executor:
     def __init__(
         self,
         *,
-        tasks: Mapping[str, Task[..., Any]],
+        tasks: Mapping[str, Task[..., Any, Any]],
         clock: MonotonicClock,
         slots: int,
         processes: int,
@@ -188,22 +188,22 @@ class Executor:
         else:
             self._processes.run(attempt)
 
-    async def _run_async(self, attempt: Attempt, task: Task[..., Any]) -> None:
+    async def _run_async(self, attempt: Attempt, task: Task[..., Any, Any]) -> None:
         CURRENT.set(attempt)  # in this asyncio task's own copy of the context
         attempt.started_us = self._clock.now_us()
         try:
             if attempt.fate is not None:
                 raise asyncio.CancelledError
-            ending = succeeded(await call(task.function, attempt.input))
+            ending = succeeded(await call(task.function, attempt.input, task.convert))
         except BaseException as error:
             ending = failed(error, own_frames=1)
         self._ended(attempt, ending)
 
-    def _run_in_thread(self, attempt: Attempt, task: Task[..., Any]) -> None:
+    def _run_in_thread(self, attempt: Attempt, task: Task[..., Any, Any]) -> None:
         def run() -> Ending:
             CURRENT.set(attempt)
             try:
-                return succeeded(call(task.function, attempt.input))
+                return succeeded(call(task.function, attempt.input, task.convert))
             except BaseException as error:
                 return failed(error, own_frames=2)
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from noonmark.client.signature import Signature
 from noonmark.model.reason import Outcome
 
 MAX_RESULT_BYTES = 64 * 1024
@@ -45,13 +46,22 @@ def arguments(text: str) -> tuple[list[Any], dict[str, Any]]:
     return (value if isinstance(value, list) else [value]), {}
 
 
-def call(function: Callable[..., Any], text: str | None) -> Any:
-    """The function's answer: its value, or a coroutine if it is an async function."""
+def call(function: Callable[..., Any], text: str | None, convert: Signature | None = None) -> Any:
+    """The function's answer: its value, or a coroutine if it is an async function.
+
+    `convert` is given for a function with parameters of types that JSON does not have, such as dates.
+    """
     if text is None:
         args: list[Any] = []
         kwargs: dict[str, Any] = {}
     else:
         args, kwargs = arguments(text)
+    if convert is not None:
+        try:
+            converted, kwargs = convert.converted(args, kwargs)
+            args = list(converted)
+        except TypeError as mismatch:
+            raise BadInput(f"the input does not fit {mismatch}") from None
     try:
         return function(*args, **kwargs)
     except TypeError:

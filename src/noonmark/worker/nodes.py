@@ -154,7 +154,12 @@ class Node:
             case 400 | 413 | 422:
                 raise Unacceptable(f"{verb}: {body[:200].decode(errors='replace')}")
             case 401:
-                raise Unauthorized(f"{self.address} refuses this worker", fix="pass a valid token")
+                raise Unauthorized(f"{self.address} refuses this worker", fix="pass a valid key: --token nmk_…")
+            case 403:
+                raise Unauthorized(
+                    f"{self.address} refuses this worker: its key is not a worker's",
+                    fix="use a key with the role worker, for no tenant",
+                )
             case status:
                 raise Unreachable(f"{verb}: the node answered {status}: {body[:200].decode(errors='replace')}")
         try:

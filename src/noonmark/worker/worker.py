@@ -14,6 +14,7 @@ from functools import partial
 import structlog
 
 from noonmark.app import App
+from noonmark.client.local_key import find_key
 from noonmark.clock import MonotonicClock
 from noonmark.errors import NoonmarkError
 from noonmark.wire.worker import Heartbeat, Register
@@ -60,7 +61,7 @@ class Worker:
         self.counters = Counters()
         self.clock = MonotonicClock()
         self._seeds = [address.strip().rstrip("/") for address in (server or app.server).split(",") if address.strip()]
-        self._token = token or app.token
+        self._token = token or app.token or find_key(next(iter(self._seeds), ""))
         self._concurrency = concurrency
         self._processes = processes or os.cpu_count() or 1
         self._queues = sorted(set(queues or {"default", *(task.queue for task in app.tasks.values())}))

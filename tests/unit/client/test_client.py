@@ -1,5 +1,6 @@
 """The client against a server that speaks the API on a real socket."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +11,7 @@ from aiohttp import web
 
 import noonmark
 from noonmark import errors
-from noonmark.client import transport
+from noonmark.client import repeat
 from noonmark.schedule.spec import Every
 from noonmark.wire.resources import JobPatch, JobSpec, Submission
 
@@ -72,7 +73,7 @@ async def client(server: Server) -> AsyncIterator[noonmark.Client]:
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "BACKOFF_S", 0.001)
+    monkeypatch.setattr(repeat, "BACKOFF_S", 0.001)
 
 
 async def test_a_job_goes_out_and_comes_back(server, client):
@@ -162,13 +163,6 @@ async def test_what_is_safe_to_repeat_is_repeated(server, client):
     assert len(server.calls) == 5
 
 
-async def test_a_post_that_may_have_been_done_is_not_repeated(server, client):
-    server.problem("POST", "/v1/jobs", "unavailable", 503)
-    with pytest.raises(errors.Unavailable):
-        await client.create_job(JobSpec(name="a", task="t"))
-    assert len(server.calls) == 1
-
-
 async def test_nobody_there():
     async with noonmark.Client("http://127.0.0.1:1") as client:
         with pytest.raises(errors.Unavailable, match="no answer from http"):
@@ -200,9 +194,29 @@ async def test_submitting_a_task_declares_it_and_makes_its_standing_job_once(ser
     ]
     assert methods[4:] == [("POST", "/v1/runs/batch")] * 3
     now, later, many = (body["runs"] for _, _, body in server.calls[4:])
-    assert now == [{"job": "task:greet", "input": {"name": "you"}, "at": None, "priority": None}]
+    assert (now[0]["job"], now[0]["input"], now[0]["at"]) == ("task:greet", {"name": "you"}, None)
     assert later[0]["at"] == "2030-01-01T00:00:00Z"
     assert [run["input"] for run in many] == [{"name": "a"}, ["b"]]
+
+
+@pytest.mark.parametrize("half", ["async", "sync"])
+async def test_a_key_that_makes_no_jobs_may_submit_to_one_that_is_there(server, half):
+    server.problem("PUT", "/v1/tasks", "forbidden", 403)
+    server.problem("GET", "/v1/jobs/task:greet", "not_found", 404)
+    server.on("GET", "/v1/jobs/task:greet", job("task:greet"))
+    server.on("POST", "/v1/runs/batch", {"runs": ["run_1_1"]}, 202)
+    async with noonmark.App(server.address) as app:
+
+        @app.task
+        async def greet() -> None: ...
+
+        async def submit() -> str:
+            return await (asyncio.to_thread(greet.sync.submit) if half == "sync" else greet.submit())
+
+        with pytest.raises(errors.Forbidden):
+            await submit()
+        assert await submit() == "run_1_1"
+        app.sync.close()
 
 
 async def test_scheduling_a_task(server):

@@ -12,6 +12,8 @@ def test_the_exact_list():
         "Client",
         "Misfire",
         "Retry",
+        "RunHandle",
+        "SyncClient",
         "__version__",
         "at",
         "context",
