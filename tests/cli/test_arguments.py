@@ -10,7 +10,20 @@ NOBODY = "http://127.0.0.1:9"  # the discard port: nothing listens there
 
 def test_help_names_every_noun(noonmark):
     shown = noonmark("--help").stdout
-    for noun in ("up", "node", "worker", "migrate", "job", "run", "dead", "schedule", "nodes", "workers", "shards"):
+    for noun in (
+        "up",
+        "node",
+        "worker",
+        "migrate",
+        "job",
+        "run",
+        "dead",
+        "schedule",
+        "apply",
+        "import",
+        "export",
+        "doctor",
+    ):
         assert f" {noun} " in shown
 
 

@@ -5,6 +5,7 @@ import os
 import queue
 import re
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -72,9 +73,15 @@ class Up:
         assert psutil.wait_procs(family, timeout=1)[1] == []
 
 
-def ask(server: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def ask(server: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [*NOONMARK, *arguments, "--server", server]
-    return subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    return subprocess.run(command, capture_output=True, text=True, env={**ENVIRONMENT, **environment}, check=False)
+
+
+@pytest.fixture(autouse=True)
+def finds_the_key(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As whoever starts it finds it in the folder."""
+    monkeypatch.setitem(ENVIRONMENT, "NOONMARK_DATA_DIR", str(data_dir))
 
 
 @pytest.fixture
@@ -117,9 +124,9 @@ def test_the_first_minute_of_a_user(up, data_dir):
     run_id = ask(first.url, "job", "trigger", "hello", "--input", '{"name": "Ada"}').stdout.strip()
     first.until(RAN)
     assert "Hello, Ada!" in ask(first.url, "run", "show", run_id).stdout
-    assert "up-1" in ask(first.url, "workers").stdout
-    assert "alive" in ask(first.url, "nodes").stdout
-    assert len(json.loads(ask(first.url, "shards", "-o", "json").stdout)) == 64
+    assert "up-1" in ask(first.url, "worker", "list").stdout
+    assert "alive" in ask(first.url, "node", "list").stdout
+    assert len(json.loads(ask(first.url, "node", "shards", "-o", "json").stdout)) == 64
     assert ask(first.url, "job", "show", "nobody").returncode == 3
     assert ask(first.url, "job", "create", "hello", "--task", "hello").returncode == 4
     unknown = ask(first.url, "job", "create", "x", "--task", "nowhere")
@@ -142,6 +149,26 @@ def test_the_first_minute_of_a_user(up, data_dir):
     assert (again["id"], again["version"]) == (job["id"], job["version"])
     second.until(RAN)
     second.stop(signal.SIGTERM)
+
+
+def test_a_local_admin_key_is_made_once_and_asked_for(up, data_dir):
+    first = up("--no-sample", "--workers", "0").ready()
+    assert str(data_dir / "key") in first.until(r"Key +(\S+)").group(0)
+    file = data_dir / "key"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    key, address = file.read_text().split()
+    assert address == first.url
+    assert ask(first.url, "job", "list").returncode == 0
+    refused = ask(first.url, "job", "list", NOONMARK_DATA_DIR="/nowhere")
+    assert (refused.returncode, "no key" in refused.stderr) == (5, True)
+    [listed] = json.loads(ask(first.url, "key", "list", "-o", "json").stdout)["items"]
+    assert (listed["name"], listed["role"], listed["tenant"]) == ("noonmark up", "admin", None)
+    first.stop()
+
+    second = up("--no-sample", "--workers", "0").ready()
+    assert file.read_text().split() == [key, second.url]
+    assert ask(second.url, "key", "list").returncode == 0
+    second.stop()
 
 
 def test_children_that_die_come_back_and_none_outlives_a_killed_parent(up):

@@ -1,37 +1,46 @@
-"""`noonmark nodes`, `workers`, `shards`: who is there, and who decides what."""
+"""`noonmark node list`, `node shards` and `worker list`: who is there, and who decides what."""
 
-from noonmark.cli.session import Api, asks
+from noonmark.cli.session import Api, watches
 
 
-@asks
+@watches
 async def list_nodes(api: Api) -> None:
     """List the nodes."""
     nodes = await api.client.nodes()
+    api.show_list(
+        nodes,
+        nodes,
+        {
+            "id": lambda node: node.id,
+            "address": lambda node: node.address,
+            "state": lambda node: node.state,
+            "shards": lambda node: node.shards,
+            "version": lambda node: node.version,
+            "started": lambda node: node.started_at,
+        },
+    )
 
-    def as_table() -> object:
-        from noonmark.cli.show import table
 
-        rows = [(n.id, n.address, n.state, n.shards, n.version, n.started_at) for n in nodes]
-        return table(["id", "address", "state", "shards", "version", "started"], rows)
-
-    api.show(nodes, as_table)
-
-
-@asks
+@watches
 async def list_workers(api: Api) -> None:
     """List the workers."""
     workers = await api.client.workers()
+    api.show_list(
+        workers,
+        workers,
+        {
+            "id": lambda worker: worker.id,
+            "name": lambda worker: worker.name,
+            "queues": lambda worker: worker.queues,
+            "concurrency": lambda worker: worker.concurrency,
+            "seen": lambda worker: worker.seen_at,
+        },
+        {"tasks": lambda worker: worker.tasks, "started": lambda worker: worker.started_at},
+        "No worker is known.",
+    )
 
-    def as_table() -> object:
-        from noonmark.cli.show import table
 
-        rows = [(w.id, w.name, w.queues, w.tasks, w.concurrency, w.started_at, w.seen_at) for w in workers]
-        return table(["id", "name", "queues", "tasks", "concurrency", "started", "seen"], rows, "No worker is known.")
-
-    api.show(workers, as_table)
-
-
-@asks
+@watches
 async def list_shards(api: Api) -> None:
     """List the shards and their owners."""
     shards = await api.client.shards()

@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from noonmark.cli.completion import complete_jobs
 from noonmark.errors import InvalidInput
 from noonmark.model.job import Misfire
 
@@ -17,7 +18,12 @@ class MisfirePolicy(StrEnum):
 
 
 _WHEN, _HOW = "When", "How"
-Ref = Annotated[str, typer.Argument(metavar="REF", help="The job's name or id.")]
+Ref = Annotated[str, typer.Argument(metavar="REF", help="The job's name or id.", autocompletion=complete_jobs)]
+Refs = Annotated[
+    list[str] | None, typer.Argument(metavar="REF...", help="Names or ids of jobs.", autocompletion=complete_jobs)
+]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="How many at most.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 AtOption = Annotated[
     str | None, typer.Option("--at", metavar="ISO", help="Once: 2030-01-31T09:00:00+01:00.", rich_help_panel=_WHEN)
 ]
@@ -44,6 +50,34 @@ TimeoutOption = Annotated[
 AttemptsOption = Annotated[
     int | None, typer.Option("--max-attempts", help="Tries before it is a dead letter.", rich_help_panel=_HOW)
 ]
+
+LabelOption = Annotated[
+    list[str] | None,
+    typer.Option("--label", "-l", metavar="KEY=VALUE", help="To select jobs by; repeatable.", rich_help_panel=_HOW),
+]
+LabelFilter = Annotated[
+    list[str] | None,
+    typer.Option("--label", "-l", metavar="KEY[=VALUE]", help="Only with this label; repeatable: with all of them."),
+]
+
+
+def read_labels(texts: list[str] | None) -> dict[str, str]:
+    labels: dict[str, str] = {}
+    for text in texts or ():
+        key, equals, value = text.partition("=")
+        if not (key and equals):
+            raise InvalidInput("--label", f"{text!r} has no value", "write it as KEY=VALUE")
+        labels[key] = value
+    return labels
+
+
+def label_text(labels: dict[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted(labels.items())) or "-"
+
+
+def label_filter(texts: list[str] | None) -> list[str]:
+    """As the API wants them: `key` or `key:value`."""
+    return [text.replace("=", ":", 1) for text in texts or ()]
 
 
 def read_input(text: str | None) -> msgspec.Raw | None:

@@ -1,4 +1,4 @@
-"""`noonmark node`: one node, until it is told to stop."""
+"""`noonmark node`: one node, until it is told to stop; and who else is there."""
 
 import asyncio
 import signal
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noonmark.cli.fleet import list_nodes, list_shards
+from noonmark.cli.groups import Starting
 from noonmark.cli.logs import FormatOption, LevelOption, LogFormat, LogLevel, set_up_logs
 from noonmark.errors import NoonmarkError, Unavailable
 
@@ -22,6 +24,12 @@ Token = Annotated[
 ]
 
 
+nodes = typer.Typer(cls=Starting, help="Run a node, or see which ones there are.")
+nodes.command("list")(list_nodes)
+nodes.command("shards")(list_shards)
+
+
+@nodes.command("start")
 def node(
     database_url: DatabaseUrl,
     host: Host = "127.0.0.1",
@@ -31,17 +39,34 @@ def node(
     ] = None,
     token: Token = None,
     shards: Shards = 64,
+    private_webhooks: Annotated[
+        bool,
+        typer.Option(
+            "--private-webhooks",
+            envvar="NOONMARK_PRIVATE_WEBHOOKS",
+            help="Let notifications go to addresses that are not on the public internet.",
+        ),
+    ] = False,
     log_format: FormatOption = LogFormat.CONSOLE,
     log_level: LevelOption = LogLevel.INFO,
 ) -> None:
-    """Run one node: API, ticking, dispatch. The first signal hands its shards over, a second one ends it at once."""
+    """Run one node: API, ticking, dispatch. The first signal hands its shards over, a second one ends it at once.
+
+    `start` may be left out.
+    """
     import uvloop
 
     from noonmark.node.config import NodeConfig
 
     set_up_logs(log_format, log_level)
     config = NodeConfig(
-        database_url=database_url, host=host, port=port, advertise=advertise, token=token, shards=shards
+        database_url=database_url,
+        host=host,
+        port=port,
+        advertise=advertise,
+        token=token,
+        shards=shards,
+        private_webhooks=private_webhooks,
     )
     uvloop.run(_serve(config))
 

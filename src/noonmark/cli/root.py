@@ -1,24 +1,18 @@
-"""Puts the commands together, and turns every expected error into one line and an exit code."""
+"""Puts the commands together."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from noonmark import __version__
-from noonmark.cli import dead, fleet, job, migrate, node, run, schedule, worker
+from noonmark.cli import audit, dead, job, key, migrate, node, notify, run, schedule, tenant, worker
+from noonmark.cli.completion import completion
+from noonmark.cli.doctor.command import doctor
+from noonmark.cli.groups import Root
+from noonmark.cli.importing.command import imports
+from noonmark.cli.manifest.apply import apply
+from noonmark.cli.manifest.export import export
 from noonmark.cli.up import command as up
-from noonmark.errors import NoonmarkError
-
-
-class Root(TyperGroup):
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except NoonmarkError as error:
-            typer.echo(f"error: {error}", err=True)
-            raise typer.Exit(error.exit_code) from None
-
 
 root = typer.Typer(
     cls=Root,
@@ -43,16 +37,22 @@ def noonmark(
     """Cron as a service. Start with `noonmark up`."""
 
 
-SERVERS, OBJECTS, FLEET = "Run", "Jobs and runs", "The fleet"
+SERVERS, OBJECTS, CODE, ACCESS = "Run", "Jobs and runs", "Jobs as code", "Who may, and who did"
 
 root.command("up", rich_help_panel=SERVERS)(up.up)
-root.command("node", rich_help_panel=SERVERS)(node.node)
-root.command("worker", rich_help_panel=SERVERS)(worker.worker)
+root.add_typer(node.nodes, name="node", rich_help_panel=SERVERS)
+root.add_typer(worker.workers, name="worker", rich_help_panel=SERVERS)
 root.command("migrate", rich_help_panel=SERVERS)(migrate.migrate)
 root.add_typer(job.jobs, name="job", rich_help_panel=OBJECTS)
 root.add_typer(run.runs, name="run", rich_help_panel=OBJECTS)
 root.add_typer(dead.letters, name="dead", rich_help_panel=OBJECTS)
 root.add_typer(schedule.schedules, name="schedule", rich_help_panel=OBJECTS)
-root.command("nodes", rich_help_panel=FLEET)(fleet.list_nodes)
-root.command("workers", rich_help_panel=FLEET)(fleet.list_workers)
-root.command("shards", rich_help_panel=FLEET)(fleet.list_shards)
+root.add_typer(notify.subscriptions, name="notify", rich_help_panel=OBJECTS)
+root.command("apply", rich_help_panel=CODE)(apply)
+root.command("export", rich_help_panel=CODE)(export)
+root.add_typer(imports, name="import", rich_help_panel=CODE)
+root.command("doctor", rich_help_panel=SERVERS)(doctor)
+root.add_typer(key.keys, name="key", rich_help_panel=ACCESS)
+root.add_typer(tenant.tenants, name="tenant", rich_help_panel=ACCESS)
+root.command("audit", rich_help_panel=ACCESS)(audit.list_audit)
+root.command("completion", rich_help_panel=SERVERS)(completion)

@@ -1,8 +1,9 @@
 """Answers as tables: aligned columns, colour only on a terminal, nothing cut off when piped."""
 
+import os
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from rich.console import Console
@@ -15,7 +16,8 @@ from noonmark.wire.resources import Job
 
 PIPED_WIDTH = 400
 _STYLES = {
-    "active": "green", "alive": "green", "succeeded": "green", "running": "cyan",
+    "active": "green", "alive": "green", "succeeded": "green", "ok": "green", "running": "cyan",
+    "warn": "yellow", "fail": "red",
     "paused": "yellow", "silent": "yellow", "retrying": "yellow", "parked": "yellow", "released": "yellow",
     "dead": "red", "failed": "red", "timed_out": "red", "expired": "red", "lost": "red",
     "cancelled": "dim", "withdrawn": "dim",
@@ -23,7 +25,9 @@ _STYLES = {
 
 
 def console(*, stderr: bool = False) -> Console:
-    screen = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    """With NO_COLOR, and when piped, there is no escape sequence at all, not even for bold."""
+    colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+    screen = Console(stderr=stderr, highlight=False, soft_wrap=False, color_system=colours)
     return screen if screen.is_terminal else Console(stderr=stderr, highlight=False, width=PIPED_WIDTH, no_color=True)
 
 
@@ -54,9 +58,13 @@ def first_line(text: str | None, width: int = 80) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
+def style_of(word: str) -> str:
+    return _STYLES.get(word, "")
+
+
 def _cell(value: Any) -> Text:
     text = plain(value)
-    return Text(text, style=_STYLES.get(text, ""), overflow="fold")
+    return Text(text, style=style_of(text), overflow="fold")
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], empty: str = "Nothing to show.") -> Any:

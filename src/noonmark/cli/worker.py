@@ -1,4 +1,4 @@
-"""`noonmark worker`: runs the tasks of an app until it is told to stop."""
+"""`noonmark worker`: runs the tasks of an app until it is told to stop; and who else does."""
 
 import asyncio
 import importlib
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noonmark.cli.fleet import list_workers
+from noonmark.cli.groups import Starting
 from noonmark.cli.logs import FormatOption, LevelOption, LogFormat, LogLevel, set_up_logs
 from noonmark.errors import InvalidInput
 
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
 _SHAPE = "write it as module:app, as in noonmark.sample:app"
 
 
+workers = typer.Typer(cls=Starting, help="Run the tasks of an app, or see which workers there are.")
+workers.command("list")(list_workers)
+
+
+@workers.command("start")
 def worker(
     target: Annotated[str, typer.Argument(metavar="MODULE:APP", help="The app, as in noonmark.sample:app.")],
     server: Annotated[
@@ -42,7 +49,10 @@ def worker(
     log_format: FormatOption = LogFormat.CONSOLE,
     log_level: LevelOption = LogLevel.INFO,
 ) -> None:
-    """Run the tasks of an app. The first signal lets runs end, a second one hands them back at once."""
+    """Run the tasks of an app. The first signal lets runs end, a second one hands them back at once.
+
+    `start` may be left out.
+    """
     import uvloop
 
     from noonmark.worker import Worker

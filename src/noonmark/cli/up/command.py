@@ -30,6 +30,7 @@ def up(
     from noonmark.cli.show import console
     from noonmark.cli.up.conduct import Conductor, Settings
     from noonmark.cli.up.database import Database
+    from noonmark.cli.up.key import local_key
     from noonmark.cli.up.place import LEFTOVER_WAIT_S, DataDir, free_port, local_url
     from noonmark.cli.up.screen import welcome
     from noonmark.embedded import EmbeddedPostgresError
@@ -50,15 +51,17 @@ def up(
         try:
             if database.embedded:
                 say(f"Starting PostgreSQL in {place.path}")
+            address = database.start()
             settings = Settings(
                 host=host,
                 port=port,
                 url=url,
-                database_url=database.start(),
+                database_url=address,
                 data_dir=place.path,
                 workers=workers,
                 sample=not no_sample,
                 token=token,
+                key=token or local_key(place, address, url, shards),
                 shards=shards,
             )
             text = welcome(url, place.path, database.embedded, token, settings.sample)

@@ -30,6 +30,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     workers: int
     sample: bool
     token: str | None
+    """What the node asks for besides keys."""
+    key: str
+    """What the workers and we show."""
     shards: int
 
 
@@ -62,7 +65,7 @@ class Conductor:
             environment["NOONMARK_TOKEN"] = settings.token
         node = ["node", "--host", settings.host, "--port", str(settings.port), "--shards", str(settings.shards)]
         self._node = self._child("node", node, environment, must_settle=True)
-        del environment["NOONMARK_DATABASE_URL"]
+        environment = {"NOONMARK_TOKEN": settings.key}
         work = ["--server", settings.url, "--grace-s", f"{WORKER_GRACE_S - 2:g}", "noonmark.sample:app"]
         self._workers = [
             self._child(f"worker-{number}", ["worker", "--name", f"up-{number}", *work], environment)
@@ -76,7 +79,7 @@ class Conductor:
         keeping = asyncio.create_task(self._node.keep())
         database = asyncio.create_task(self._database.keep(signals.stop, self._say))
         kept = [keeping]
-        client = Client(self._settings.url, self._settings.token)
+        client = Client(self._settings.url, self._settings.key)
         try:
             if not await _before(signals.stop, keeping, self._until_ready()):
                 return

@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from noonmark.cli.up.follow import SAMPLE
 from noonmark.client.client import DEFAULT_SERVER
+from noonmark.client.local_key import DATA_DIR, FILE
 
 FIRST_TASK = '''\
     from noonmark import App
@@ -39,11 +40,16 @@ def welcome(url: str, data_dir: Path, embedded: bool, token: str | None, sample:
     lines = ["", "[bold]Noonmark is up.[/bold]", "", f"  API    {url}"]
     if embedded:
         lines.append(f"  Data   {escape(str(data_dir / 'postgres'))}")
-    lines += [f"  Logs   {escape(str(data_dir))}/*.log", "", "In another terminal:", ""]
+    lines.append(f"  Logs   {escape(str(data_dir))}/*.log")
+    if not token:
+        lines.append(f"  Key    {escape(str(data_dir / FILE))}  [dim]an admin's; the command line finds it[/dim]")
+    lines += ["", "In another terminal:", ""]
     if url != DEFAULT_SERVER:
         lines.append(f"  [bold]export NOONMARK_SERVER={url}[/bold]")
     if token:
         lines.append("  [bold]export NOONMARK_TOKEN=…[/bold]  the token that you gave")
+    elif data_dir != Path.cwd() / DATA_DIR:
+        lines.append(f"  [bold]export NOONMARK_DATA_DIR={escape(shlex.quote(str(data_dir)))}[/bold]")
     lines.append(f"  [bold]{us} job list[/bold]")
     if sample:
         lines.append(f"  [bold]{us} job runs {SAMPLE}[/bold]")
