@@ -2,7 +2,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help install up test check pytest bench simulate lock clean
+.PHONY: help install up test check pytest bench simulate sync schema openapi lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -42,8 +42,8 @@ test: install ## everything that CI runs: check, then the whole test suite
 	@$(MAKE) --no-print-directory check
 	@$(MAKE) --no-print-directory pytest
 
-pytest: install ## the tests alone (ARGS="tests/embedded -k attach" to choose)
-	@$(call timed,pytest,$(BIN)/python -m pytest $(ARGS))
+pytest: install ## the tests alone, on two cores (ARGS="tests/embedded -k attach" to choose, -n 0 for one process)
+	@$(call timed,pytest,$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS))
 
 check: install ## ruff, formatting, strict types, import contract
 	@$(call timed,ruff check,$(BIN)/ruff check .)
@@ -56,6 +56,15 @@ bench: install ## all benchmarks, durable commits on (ARGS="--json FILE")
 
 simulate: install ## seeded random faults against the pure core (SEEDS=10000)
 	@$(BIN)/python -m tests.simulation --seeds $(SEEDS) $(ARGS)
+
+sync: install ## make the blocking SDK (client/sync) from the async one
+	@$(BIN)/python tools/make_sync.py
+
+schema: install ## write docs/manifest.schema.json anew, out of the structs
+	@$(BIN)/noonmark apply --schema > docs/manifest.schema.json
+
+openapi: install ## write docs/openapi.json anew, out of the routes
+	@$(BIN)/python -m noonmark.api > docs/openapi.json.new && mv docs/openapi.json.new docs/openapi.json
 
 lock: ## resolve the dependencies anew into requirements.lock (versions and hashes, no addresses)
 	@set -e; scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \

@@ -34,9 +34,14 @@ async def intern_schedules(database: Database, texts: Sequence[str]) -> list[int
 
 
 async def load_jobs(
-    database: Database, count: int, schedules: Sequence[int], policy_id: int, jitter_ms: int = 0
+    database: Database,
+    count: int,
+    schedules: Sequence[int],
+    policy_id: int,
+    jitter_ms: int = 0,
+    name: str = "bench",
 ) -> None:
-    """Active jobs in turn on the schedules, at the shards of their names; missed occurrences are skipped."""
+    """Active jobs `NAME-1` and so on, in turn on the schedules, at their shards; missed occurrences are skipped."""
     async with _indexes_apart(database, "job"):
         await database.execute(
             f"""
@@ -45,12 +50,13 @@ async def load_jobs(
             SELECT {_SHARD}, n << 12 | {_SHARD}, {TENANT}, 1, $2::integer,
                 ($3::integer[])[n % cardinality($3::integer[]) + 1], n * 7919 % greatest($4::bigint, 1), 5, 0,
                 statement_timestamp(), statement_timestamp(), statement_timestamp(), name
-            FROM (SELECT n, 'bench-' || n AS name FROM generate_series(1, $1::bigint) n) jobs
+            FROM (SELECT n, $5 || '-' || n AS name FROM generate_series(1, $1::bigint) n) jobs
             """,
             count,
             policy_id,
             schedules or [None],
             jitter_ms,
+            name,
         )
     await database.value("SELECT setval('noonmark.job_sequence', $1::bigint)", count)
 

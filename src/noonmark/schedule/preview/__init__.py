@@ -2,6 +2,7 @@
 
 from noonmark.schedule.preview.compose import preview
 from noonmark.schedule.preview.crowd import CROWD, crowded
+from noonmark.schedule.preview.fires import fires_at
 from noonmark.schedule.preview.model import MAX_FIRES, Fire, Notice, Preview
 
-__all__ = ["CROWD", "MAX_FIRES", "Fire", "Notice", "Preview", "crowded", "preview"]
+__all__ = ["CROWD", "MAX_FIRES", "Fire", "Notice", "Preview", "crowded", "fires_at", "preview"]

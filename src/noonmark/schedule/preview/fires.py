@@ -1,5 +1,6 @@
 """The next fires, by the clock of the zone, with what the changes of that clock do to them."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from noonmark.schedule.preview.clock_changes import Change, changes
@@ -7,9 +8,16 @@ from noonmark.schedule.preview.exclusions import moved_note
 from noonmark.schedule.preview.model import Fire
 from noonmark.schedule.preview.outlook import Outlook
 from noonmark.schedule.preview.words import SECOND_US, and_text, clock_text, local_time, wall_text
+from noonmark.schedule.spec import ScheduleSpec
 
 _DAY_S = 86_400
 _MANY = 100
+
+
+def fires_at(spec: ScheduleSpec, times_us: Sequence[int], *, created_us: int, key: str) -> tuple[Fire, ...]:
+    """Known times of a schedule that a job has had since it was created."""
+    outlook = Outlook(spec, now_us=created_us, jitter_s=0.0, key=key, tz=None)
+    return tuple(_fire(outlook, at_us) for at_us in times_us)
 
 
 def fires(outlook: Outlook, count: int) -> tuple[Fire, ...]:
