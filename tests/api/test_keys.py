@@ -67,7 +67,6 @@ async def test_what_a_new_key_may_not_be(root: Holder, plain: PlainNode, pool: P
         "name": {"name": " ", "role": "viewer"},
         "role": {"name": "x", "role": "king"},
         "expires_at": {"name": "x", "role": "viewer", "expires_at": past},
-        "tenant": {"name": "x", "role": "worker", "tenant": "acme"},
     }
     for field, body in wrong.items():
         answer = await root("POST", "/v1/keys", body)

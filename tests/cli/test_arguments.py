@@ -73,7 +73,7 @@ def test_update_needs_a_change(noonmark):
 
 @pytest.mark.parametrize("options", [[], ["run_1", "--all"], ["--job", "x", "--all"]])
 def test_redrive_needs_exactly_one_choice(noonmark, options):
-    assert "say which dead letters" in noonmark.refuses("dead", "redrive", *options)
+    assert "say in one way which dead letters" in noonmark.refuses("dead", "redrive", *options)
 
 
 def test_no_server_is_exit_code_7(noonmark):

@@ -172,7 +172,8 @@ async def test_on_sigterm_without_grace_it_hands_back(api: Api, start: Start, fi
     await begun(file)
     process.send_signal(signal.SIGTERM)
     assert await exited(process) == 0
-    assert outcomes(await api.attempts(run)) == [(1, "released")]
+    # The node may have handed it to the claim that the worker hung up on, before it noticed: that is a release as well.
+    assert {outcome for _, outcome in outcomes(await api.attempts(run))} == {"released"}
     start()
     assert (await api.end(run, "succeeded"))[-1]["result"] == 2
 

@@ -43,11 +43,16 @@ class Queueing(RuleBasedStateMachine):
             self.queue.discard(live)
             del self.waiting[live]
 
-    @rule(kinds=st.sets(st.sampled_from(KINDS)), most=st.integers(1, 50), later_us=st.integers(0, 10**8))
-    def take(self, kinds, most, later_us):
+    @rule(
+        kinds=st.sets(st.sampled_from(KINDS)),
+        most=st.integers(1, 50),
+        later_us=st.integers(0, 10**8),
+        tenant=st.sampled_from([None, None, 1, 2]),
+    )
+    def take(self, kinds, most, later_us, tenant):
         self.now_us += later_us
-        offered = {live for live, kind in self.waiting.items() if kind in kinds}
-        taken = self.queue.take(kinds, most, self.now_us)
+        offered = {live for live, kind in self.waiting.items() if kind in kinds and tenant in (None, live.tenant_id)}
+        taken = self.queue.take(kinds, most, self.now_us, tenant)
         assert len(taken) == len(set(taken)) == min(most, len(offered))
         assert set(taken) <= offered
         left = offered - set(taken)

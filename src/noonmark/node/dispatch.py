@@ -1,13 +1,15 @@
 """The worker protocol on the node's side: messages in, the owner's answers out, each after its commit."""
 
 import asyncio
+from collections.abc import Sequence
 
 import msgspec
 
 from noonmark.clock import SECOND_US
-from noonmark.errors import Unavailable, UnknownWorker
-from noonmark.model.ids import GrantId, RunKey, WorkerId
+from noonmark.errors import NotFound, Unavailable, UnknownWorker
+from noonmark.model.ids import GrantId, JobId, RunKey, TenantId, WorkerId
 from noonmark.model.reason import Outcome
+from noonmark.node.commands.asking import asked_by
 from noonmark.node.life import Life
 from noonmark.shard.answers import Granted, Reported
 from noonmark.shard.live import LEFT_IN_ROW
@@ -37,11 +39,12 @@ _MOST_RESULT = 65_536
 
 async def register(life: Life, message: Register) -> Registered:
     worker_id = message.worker
-    described = (message.name[:200], message.queues, message.tasks, message.concurrency)
+    tenant_id = _tenant()
+    described = (message.name[:200], message.queues, message.tasks, message.concurrency, tenant_id)
     if not worker_id or not await life.pool.fetchval(statement("renew_worker"), worker_id, *described):
         worker_id = int(await life.pool.fetchval(statement("register_worker"), *described))
     await life.pool.execute(statement("declare_tasks"), message.tasks)
-    life.owner.fleet.serve(WorkerId(worker_id), message.queues, message.tasks, life.clock.now_us())
+    life.owner.fleet.serve(WorkerId(worker_id), message.queues, message.tasks, life.clock.now_us(), tenant_id)
     return Registered(
         worker=worker_id,
         heartbeat_s=life.config.heartbeat_s,
@@ -103,7 +106,8 @@ def _terms(life: Life, policy_id: int) -> Terms:
 
 async def heartbeat(life: Life, message: Heartbeat) -> HeartbeatAnswer:
     now_us = life.clock.now_us()
-    life.owner.fleet.heard(WorkerId(message.worker), now_us)
+    if _tenant() is None:  # a tenant's worker must be known first, or it could keep another's alive
+        life.owner.fleet.heard(WorkerId(message.worker), now_us)
     _known(life, message.worker)
     cancel: list[RunKey] = []
     lost: list[int] = []
@@ -116,6 +120,7 @@ async def heartbeat(life: Life, message: Heartbeat) -> HeartbeatAnswer:
 async def report(life: Life, message: Report) -> ReportAnswer:
     if not life.trusted:
         raise Unavailable("this node's lease has passed")
+    _check_tenant(life, message.items)
     token = life.token()
     items = [item if _plain(item) else _clean(item) for item in message.items]
     life.owner.report(token, WorkerId(message.worker), items, life.clock.now_us())
@@ -127,8 +132,25 @@ async def report(life: Life, message: Report) -> ReportAnswer:
 def _known(life: Life, worker_id: int) -> None:
     if not life.trusted:
         raise Unavailable("this node's lease has passed")
-    if not life.owner.fleet.knows(WorkerId(worker_id)):
+    if not life.owner.fleet.knows(WorkerId(worker_id), _tenant()):
         raise UnknownWorker(f"worker {worker_id} is not registered here", fix="register again with the same id")
+
+
+def _tenant() -> TenantId | None:
+    """The one tenant of the worker's key; None for a key of the installation, which takes the runs of all."""
+    tenant_id = asked_by().tenant_id
+    return None if tenant_id is None else TenantId(tenant_id)
+
+
+def _check_tenant(life: Life, items: Sequence[ReportItem]) -> None:
+    """Run ids can be guessed, so a tenant's worker may speak of its tenant's runs alone."""
+    tenant_id = _tenant()
+    if tenant_id is None:
+        return
+    for position, item in enumerate(items):
+        live = life.owner.live.get((JobId(item.job_id), item.nominal_us))
+        if live is not None and live.tenant_id != tenant_id:
+            raise NotFound("there is no such run", field=f"items[{position}]", fix="report the runs that were granted")
 
 
 def _plain(item: ReportItem) -> bool:

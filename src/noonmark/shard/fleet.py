@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
 from noonmark.clock import NEVER_US
-from noonmark.model.ids import WorkerId, grant_id_of
+from noonmark.model.ids import TenantId, WorkerId, grant_id_of
 from noonmark.model.run import GrantRow
 from noonmark.shard.live import Grant, Kind, Live, State
 
@@ -17,13 +17,15 @@ _MOST_REVOKED = 10_000
 
 
 class WorkerState:
-    __slots__ = ("grants", "kinds", "seen_us", "worker_id")
+    __slots__ = ("grants", "kinds", "seen_us", "tenant_id", "worker_id")
 
     def __init__(self, worker_id: WorkerId, seen_us: int) -> None:
         self.worker_id = worker_id
         self.seen_us = seen_us
         self.kinds: frozenset[Kind] = frozenset()
         """Every (queue, task) that it serves; none until it has registered with this owner."""
+        self.tenant_id: TenantId | None = None
+        """The one tenant whose runs it takes; None for those of all."""
         self.grants: dict[int, Grant] = {}
 
 
@@ -44,15 +46,24 @@ class Fleet:
         self.workers: dict[WorkerId, WorkerState] = {}
         self.grants: dict[int, Grant] = {}
 
-    def serve(self, worker_id: WorkerId, queues: Iterable[str], tasks: Iterable[str], now_us: int) -> None:
+    def serve(
+        self,
+        worker_id: WorkerId,
+        queues: Iterable[str],
+        tasks: Iterable[str],
+        now_us: int,
+        tenant_id: TenantId | None = None,
+    ) -> None:
         worker = self._worker(worker_id, now_us)
         worker.seen_us = now_us
+        worker.tenant_id = tenant_id
         tasks = list(tasks)
         worker.kinds = frozenset((queue, task) for queue in queues for task in tasks)
 
-    def knows(self, worker_id: WorkerId) -> bool:
+    def knows(self, worker_id: WorkerId, tenant_id: TenantId | None = None) -> bool:
+        """Whether the worker has registered with this owner, for this tenant."""
         worker = self.workers.get(worker_id)
-        return worker is not None and bool(worker.kinds)
+        return worker is not None and bool(worker.kinds) and worker.tenant_id == tenant_id
 
     def new_grant(self, worker: WorkerState, now_us: int) -> Grant:
         self._counter += 1

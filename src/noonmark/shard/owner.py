@@ -289,26 +289,27 @@ class Owner:
 
     def _serve_claims(self, now_us: int) -> None:
         """Grants in the order of asking, an even share to each, so that no worker takes all while another idles."""
-        barren: set[frozenset[Kind]] = set()
+        barren: set[tuple[TenantId | None, frozenset[Kind]]] = set()
         waiting = len(self._claims)
         for claim in list(self._claims.values()):
             if not self._ready.size:
                 break
             share = -(-self._ready.size // waiting)
             waiting -= 1
-            if claim.worker.kinds in barren:
+            served = (claim.worker.tenant_id, claim.worker.kinds)
+            if served in barren:
                 continue
             runs = self._pick(claim, min(claim.most, share), now_us)
             if runs:
                 del self._claims[claim.token]
                 self._grant(claim, runs, now_us)
             else:
-                barren.add(claim.worker.kinds)
+                barren.add(served)
 
     def _pick(self, claim: WaitingClaim, most: int, now_us: int) -> list[Live]:
         picked: list[Live] = []
         while len(picked) < most:
-            taken = self._ready.take(claim.worker.kinds, most - len(picked), now_us)
+            taken = self._ready.take(claim.worker.kinds, most - len(picked), now_us, claim.worker.tenant_id)
             if not taken:
                 break
             for live in taken:

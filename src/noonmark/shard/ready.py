@@ -5,7 +5,8 @@ tenant the lane with the highest priority goes first, where waiting raises prior
 priority always gets its turn. Within a lane the earliest due time goes first.
 
 Invariants
-- A run is offered to a worker only if the worker serves its kind (queue and task).
+- A run is offered to a worker only if the worker serves its kind (queue and task), and its tenant if it serves but one.
+- What a tenant's own workers take is outside of the turns: it costs the tenant nothing of the common ones.
 - Of two tenants that always have runs for a worker, with weights a and b, neither gets ahead of a : b by more than one
   turn.
 - A run is discarded lazily: its state says so, and the queue drops it when it meets it.
@@ -130,9 +131,18 @@ class ReadyQueue:
                 if head is not None:
                     yield tenant.tenant_id, kind, head.due_us
 
-    def take(self, kinds: Set[Kind], most: int, now_us: int) -> list[Live]:
+    def take(self, kinds: Set[Kind], most: int, now_us: int, tenant_id: TenantId | None = None) -> list[Live]:
         """Up to `most` runs of these kinds in the order of the rules above; they are out of the queue."""
         taken: list[Live] = []
+        if tenant_id is None:
+            self._take_turns(kinds, most, now_us, taken)
+        elif (own := self._tenants.get(tenant_id)) is not None:
+            while len(taken) < most and (best := own.best(kinds, now_us)) is not None:
+                best[1].pop(min(QUANTUM, most - len(taken)), taken)
+        self.size -= len(taken)
+        return taken
+
+    def _take_turns(self, kinds: Set[Kind], most: int, now_us: int, taken: list[Live]) -> None:
         turns = self._turns
         passed = 0
         while len(taken) < most and passed < len(turns):
@@ -152,5 +162,3 @@ class ReadyQueue:
             tenant.credit -= best[1].pop(min(QUANTUM, most - len(taken), tenant.credit), taken)
             if tenant.credit <= 0:
                 turns.rotate(-1)
-        self.size -= len(taken)
-        return taken

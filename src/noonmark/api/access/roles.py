@@ -25,8 +25,8 @@ WORKER = Need(Role.WORKER)
 FLEET = Need(Role.VIEWER, installation=True)
 """Nodes, shards and workers serve all tenants alike: what they are and do is for who looks after all of them."""
 INSTALLATION_ADMIN = Need(Role.ADMIN, installation=True)
-WORKER_PROTOCOL = Need(Role.WORKER, installation=True)
-"""A worker is handed the runs of every tenant."""
+WORKER_PROTOCOL = Need(Role.WORKER)
+"""A worker whose key belongs to a tenant is handed that tenant's runs alone."""
 
 FREE = frozenset({"/healthz", "/readyz", "/v1/openapi.json"})
 """Paths that are answered without a key; none of them tells of a tenant."""

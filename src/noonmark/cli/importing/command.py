@@ -127,7 +127,7 @@ def report_table(found: Found) -> Any:
     from noonmark.cli.show import table
 
     left = sum(not note.carried for note in found.notes)
-    said = f"{len(found.jobs)} jobs, {left} not carried over"
+    said = f"{len(found.jobs)} {'job' if len(found.jobs) == 1 else 'jobs'}, {left} not carried over"
     rows = [_row(note) for note in found.notes]
     parts: list[Any] = [table(["where", "job", "what", "advice"], rows)] if rows else []
     return Group(*parts, said + ".")

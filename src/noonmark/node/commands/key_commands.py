@@ -33,10 +33,6 @@ async def create_key(
     tenant: str | None,
     expires_us: int | None,
 ) -> NewSecret:
-    if role is Role.WORKER and tenant_id is not None:
-        raise InvalidInput(
-            "tenant", "a worker takes the runs of every tenant, so its key belongs to none", "leave the tenant out"
-        )
     if expires_us is not None and expires_us <= now_us:
         raise InvalidInput("expires_at", "the key would have expired already", "use a time to come, or leave it out")
     async with connection.transaction():

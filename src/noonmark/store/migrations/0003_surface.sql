@@ -22,6 +22,9 @@ CREATE TABLE noonmark.api_key (
 );
 CREATE INDEX api_key_tenant ON noonmark.api_key (tenant_id, key_id);
 
+-- The one tenant whose runs a worker takes; NULL for those of all.
+ALTER TABLE noonmark.worker ADD COLUMN tenant_id integer REFERENCES noonmark.tenant;
+
 -- The audit -------------------------------------------------------------------------------------------------------
 
 CREATE SEQUENCE noonmark.audit_sequence;
