@@ -131,9 +131,6 @@ class NodePort(Commands, WorkerCalls, Protocol):
 
     def owns(self, shard: int) -> bool: ...
 
-    def node_addresses(self) -> list[str]:
-        """All live nodes."""
-
     def metrics_text(self) -> bytes: ...
 
     async def tenant_id(self, name: str) -> int:

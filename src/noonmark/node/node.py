@@ -194,9 +194,6 @@ class Node:
         owner = self._life.ownership.owners.get(shard)
         return None if owner is None else self._life.ownership.nodes.get(owner)
 
-    def node_addresses(self) -> list[str]:
-        return [] if self._life is None else sorted(self._life.ownership.nodes.values())
-
     def metrics_text(self) -> bytes:
         return self.metrics.text()
 

@@ -126,7 +126,7 @@ def _ownership(facts: Facts, work: WorkFacts) -> Iterator[Check]:
         work.watermark_age_s,
         WATERMARK_WARN_S,
         WATERMARK_FAIL_S,
-        f"the last shard fired {work.watermark_age_s:.1f} s ago",
+        f"runs are made up to {abs(work.watermark_age_s):.1f} s {'ahead' if work.watermark_age_s <= 0 else 'ago'}",
         "the nodes do not keep up, or the database is slow: look at noonmark_commit_seconds",
     )
 

@@ -117,7 +117,8 @@ async def explain(
 
         from noonmark.cli.show import facts
 
-        said = [("answer", found.sentence), ("run", found.run), ("before", found.previous_at), ("after", found.next_at)]
+        around = [("run", found.run), ("before", found.previous_at), ("after", found.next_at)]
+        said = [("answer", found.sentence), *((name, value) for name, value in around if value is not None)]
         return Group(facts(said), "", story_table(found.story))
 
     api.show(found, as_table)
