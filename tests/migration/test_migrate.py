@@ -6,8 +6,10 @@ import pytest
 
 from noonmark.errors import InvalidInput, SchemaTooNew
 from noonmark.model.reason import Reason
-from noonmark.store.connect import Connection, connect
+from noonmark.store.connect import Connection, connect, open_pool
 from noonmark.store.migrate import Migration, migrate, migrations
+from noonmark.wire.resources import JobPatch
+from tests.conftest import Engine, eventually
 
 
 async def settings(connection: Connection) -> dict[str, str]:
@@ -96,3 +98,43 @@ async def test_every_table_that_grows_with_jobs_has_the_shard_first_in_its_key(c
         "idempotency", "subscription",
     }  # fmt: skip
     assert {table for table, column in first.items() if column != "shard"} == fixed
+
+
+_OLD_JOB = """
+INSERT INTO noonmark.schedule (text) VALUES ('every:1|phase 0|j0');
+INSERT INTO noonmark.policy (spec) VALUES ('{{"task":"old_task"}}');
+INSERT INTO noonmark.task (name) VALUES ('old_task');
+INSERT INTO noonmark.job (shard, job_id, tenant_id, version, policy_id, schedule_id, priority, catch_up, created_at,
+    updated_at, planned_from, name)
+VALUES ({shard}, {job_id}, 1, 1, 1, 1, 5, 1, now(), now(), now(), 'old');
+INSERT INTO noonmark.job_version (shard, job_id, version, created_at, spec)
+VALUES ({shard}, {job_id}, 1, now(),
+    '{{"name":"old","task":"old_task","schedule":{{"kind":"every","every":1}},"input":null,"queue":"default",
+       "priority":5,"timeout_s":3600.0,"start_deadline_s":null,"retry":{{}},"delivery":"at_least_once","misfire":{{}},
+       "jitter_s":0.0}}');
+"""
+
+
+async def test_jobs_of_the_first_schema_go_on_after_an_upgrade(empty_database_url: str) -> None:
+    """A database as the first schema left it, with a schedule, a policy and a job, gets the newest code."""
+    connection = await connect(empty_database_url)
+    await migrate(connection, 4, migrations()[:1])
+    shard = await connection.fetchval("SELECT noonmark.shard_for(1, 'old')")
+    await connection.execute(_OLD_JOB.format(shard=shard, job_id=4096 + shard))
+    await connection.close()
+    pool = await open_pool(empty_database_url)
+    engine = Engine(empty_database_url, pool)
+    try:
+        await engine.start_node()
+        client = engine.client()
+        job = await client.get_job("old")
+        assert (job.state, job.canonical, job.labels) == ("active", "1s", {})
+
+        async def fires() -> bool:
+            return bool((await client.list_runs("old")).items)
+
+        await eventually(fires)
+        assert (await client.update_job("old", JobPatch(priority=7))).version == 2
+    finally:
+        await engine.close()
+        await pool.close()
