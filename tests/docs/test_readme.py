@@ -1,4 +1,4 @@
-"""The code and the commands of the README are carried out."""
+"""The code of the README is carried out, and its commands and those of the operator's page exist."""
 
 import ast
 import asyncio
@@ -6,6 +6,8 @@ import inspect
 import re
 import shlex
 from typing import Any
+
+import pytest
 
 from noonmark import cron
 from noonmark.cli.root import root
@@ -41,12 +43,14 @@ def test_the_unit_test_of_a_schedule() -> None:
     exec(testing, names)
 
 
-def test_every_command_exists_with_its_options() -> None:
+@pytest.mark.parametrize(("page", "least"), [("README.md", 12), ("docs/operations.md", 6)])
+def test_every_command_exists_with_its_options(page: str, least: int) -> None:
     """The page of the command line carries commands out; here they must at least be understood."""
     import typer.main
 
-    lines = [line for block in PAGE.blocks("sh") for line in block.splitlines() if line.startswith("noonmark ")]
-    assert len(lines) >= 12
+    blocks = Page(ROOT / page).blocks("sh")
+    lines = [line for block in blocks for line in block.splitlines() if line.startswith("noonmark ")]
+    assert len(lines) >= least
     group = typer.main.get_command(root)
     for line in lines:
         words = shlex.split(line.partition("  #")[0])[1:]
