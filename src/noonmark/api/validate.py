@@ -65,26 +65,15 @@ class Validator:
                     schedules.add(timing)
 
     async def check_patch(self, current: JobSpec, patch: JobPatch, now_us: int) -> None:
-        changes = {
-            name: value for name in patch.__struct_fields__ if (value := getattr(patch, name)) is not msgspec.UNSET
-        }
-        changed = msgspec.structs.replace(current, **changes)
+        changed = patch.applied_to(current)
         await self.learn_tasks({changed.task})
         self.check_spec(changed)
         # A time that has passed since the job was made is no fault of this change.
-        if "schedule" in changes or "jitter_s" in changes:
+        if (changed.schedule, changed.jitter_s) != (current.schedule, current.jitter_s):
             check_schedule(changed.schedule, now_us, changed.jitter_s, changed.name)
 
     def check_spec(self, spec: JobSpec) -> None:
-        policy = Policy(
-            task=spec.task,
-            queue=spec.queue,
-            timeout_s=spec.timeout_s,
-            start_deadline_s=spec.start_deadline_s,
-            retry=spec.retry,
-            delivery=spec.delivery,
-        )
-        check_policy(policy)
+        check_policy(spec.policy())
         if len(spec.retry.no_retry) > _MAX_NO_RETRY or any(not 0 < len(name) <= 200 for name in spec.retry.no_retry):
             raise InvalidInput("retry.no_retry", "too many or too long", f"use up to {_MAX_NO_RETRY} names of 1 to 200")
         if spec.task not in self._tasks:

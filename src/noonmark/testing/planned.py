@@ -42,16 +42,7 @@ class Planned:
 
     @property
     def policy(self) -> Policy:
-        spec = self.spec
-        return Policy(
-            task=spec.task,
-            queue=spec.queue,
-            timeout_s=spec.timeout_s,
-            start_deadline_s=spec.start_deadline_s,
-            retry=spec.retry,
-            delivery=spec.delivery,
-            chained=self.timing.delay_us is not None,
-        )
+        return self.spec.policy(chained=self.timing.delay_us is not None)
 
     @property
     def input(self) -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from noonmark.model.job import DEFAULT_PRIORITY, Misfire
-from noonmark.model.policy import Retry
+from noonmark.model.policy import Policy, Retry
 from noonmark.schedule.spec import Manual, ScheduleSpec
 from noonmark.schedule.text import read_schedule
 
@@ -48,6 +48,18 @@ class JobSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     def __post_init__(self) -> None:
         _read_if_text(self)
+
+    def policy(self, *, chained: bool = False) -> Policy:
+        """How its runs are carried out; `chained` if each waits for the end of the one before."""
+        return Policy(
+            task=self.task,
+            queue=self.queue,
+            timeout_s=self.timeout_s,
+            start_deadline_s=self.start_deadline_s,
+            retry=self.retry,
+            delivery=self.delivery,
+            chained=chained,
+        )
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,6 +108,10 @@ class JobPatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     def __post_init__(self) -> None:
         _read_if_text(self)
+
+    def applied_to(self, spec: JobSpec) -> JobSpec:
+        given = {name: getattr(self, name) for name in self.__struct_fields__}
+        return msgspec.structs.replace(spec, **{n: value for n, value in given.items() if value is not msgspec.UNSET})
 
 
 class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -18,7 +18,7 @@ from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
 from noonmark.node.commands.asking import asked_by
 from noonmark.node.commands.chain import changed_link, link_rows, resumed_link, with_first_link
-from noonmark.node.commands.plan import Plan, first_runs, make_plans, patched
+from noonmark.node.commands.plan import Plan, first_runs, make_plans
 from noonmark.node.commands.run_commands import admit, record_end
 from noonmark.node.commands.span import Span, left_at, span_from
 from noonmark.node.commands.turn import (
@@ -94,7 +94,7 @@ async def create_jobs(life: Life, tenant_id: int, specs: list[JobSpec], shard_co
 
 
 async def update_job(life: Life, tenant_id: int, job_id: JobId, patch: JobPatch, expected_version: int | None) -> None:
-    await change_job(life, tenant_id, job_id, lambda before: patched(before, patch), expected_version)
+    await change_job(life, tenant_id, job_id, patch.applied_to, expected_version)
 
 
 async def change_job(

@@ -6,7 +6,6 @@ import msgspec
 
 from noonmark.model.ids import JobId, PolicyId, ScheduleId, TenantId
 from noonmark.model.job import label_texts
-from noonmark.model.policy import Policy
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.node.commands.span import Span
@@ -16,7 +15,7 @@ from noonmark.shard.owner import Owner
 from noonmark.store.connect import Pool
 from noonmark.store.intern import intern_policies, intern_schedules
 from noonmark.store.jobs import JobHead
-from noonmark.wire.resources import JobPatch, JobSpec
+from noonmark.wire.resources import JobSpec
 
 _NO_LABELS = ',"labels":{}}'
 
@@ -67,18 +66,6 @@ def spec_text(spec: JobSpec) -> str:
     return text if spec.labels else text.removesuffix(_NO_LABELS) + "}"
 
 
-def policy_of(spec: JobSpec, timing: Timing) -> Policy:
-    return Policy(
-        task=spec.task,
-        queue=spec.queue,
-        timeout_s=spec.timeout_s,
-        start_deadline_s=spec.start_deadline_s,
-        retry=spec.retry,
-        delivery=spec.delivery,
-        chained=timing.delay_us is not None,
-    )
-
-
 async def make_plans(pool: Pool, tenant_id: int, specs: list[JobSpec], created_us: int) -> list[Plan]:
     """Interns what the definitions share. What is interned in vain stays, and harms nobody.
 
@@ -88,7 +75,7 @@ async def make_plans(pool: Pool, tenant_id: int, specs: list[JobSpec], created_u
         timing(spec.schedule, key=f"{tenant_id}/{spec.name}", created_us=created_us, jitter_s=spec.jitter_s)
         for spec in specs
     ]
-    carried = [policy_of(spec, one) for spec, one in zip(specs, timings, strict=True)]
+    carried = [spec.policy(chained=one.delay_us is not None) for spec, one in zip(specs, timings, strict=True)]
     policies = await intern_policies(pool, set(carried))
     schedules = await intern_schedules(pool, {one.text for one in timings if one.text is not None})
     return [
@@ -101,11 +88,6 @@ async def make_plans(pool: Pool, tenant_id: int, specs: list[JobSpec], created_u
         )
         for spec, one, policy in zip(specs, timings, carried, strict=True)
     ]
-
-
-def patched(spec: JobSpec, patch: JobPatch) -> JobSpec:
-    changes = {name: value for name in patch.__struct_fields__ if (value := getattr(patch, name)) is not msgspec.UNSET}
-    return msgspec.structs.replace(spec, **changes)
 
 
 def first_runs(

@@ -9,6 +9,7 @@ import asyncio
 from noonmark.errors import NotOwner
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
+from noonmark.node.commands.plan import run_row
 from noonmark.node.commands.run_commands import park_paused
 from noonmark.node.life import Life
 from noonmark.store.commit import insert_runs
@@ -44,22 +45,9 @@ async def drain(life: Life) -> int:
                     continue
                 nominal_us = life.owner.next_nominal_us(now_us)
                 due_us = max(nominal_us, row.due_us or nominal_us)
-                runs.append(
-                    RunRow(
-                        head.job_id,
-                        nominal_us,
-                        due_us,
-                        head.tenant_id,
-                        head.version,
-                        head.policy_id,
-                        head.priority if row.priority is None else row.priority,
-                        0,
-                        0,
-                        Reason.SUBMITTED,
-                        row.input if row.has_input else head.input,
-                        sleeps=due_us > life.owner.watermarks[head.shard],
-                    )
-                )
+                given = row.input if row.has_input else head.input
+                run = run_row(head, nominal_us, due_us, Reason.SUBMITTED, given, row.priority)
+                runs.append(run._replace(sleeps=due_us > life.owner.watermarks[head.shard]))
             await insert_runs(connection, runs)
             await park_paused(life, connection, heads.values())
         await life.know_policies(connection, {row.policy_id for row in runs})

@@ -17,12 +17,8 @@ WITH page AS (
     ORDER BY found.name
     LIMIT $6
 )
-SELECT j.job_id, j.version, j.active, j.created_at, j.updated_at, v.spec, s.text AS schedule, j.planned_from, j.ends_at,
-    j.link_at, CASE WHEN j.skips THEN ARRAY(
-        SELECT o.nominal_at FROM noonmark.job_skip o WHERE o.shard = j.shard AND o.job_id = j.job_id ORDER BY o.nominal_at
-    ) END AS skips, j.jitter_ms
+SELECT r.job_id, r.version, r.active, r.created_at, r.updated_at, r.spec, r.schedule, r.planned_from, r.ends_at, r.link_at,
+    r.skips, r.jitter_ms
 FROM page
-JOIN noonmark.job j ON j.shard = page.shard::smallint AND j.tenant_id = $1 AND j.name = page.name
-JOIN noonmark.job_version v ON v.shard = j.shard AND v.job_id = j.job_id AND v.version = j.version
-LEFT JOIN noonmark.schedule s ON s.schedule_id = j.schedule_id
-ORDER BY j.name
+JOIN noonmark.job_record r ON r.shard = page.shard::smallint AND r.tenant_id = $1 AND r.name = page.name
+ORDER BY r.name
