@@ -21,7 +21,7 @@ from noonmark.store import jobs as store
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection, Pool
 from noonmark.store.intern import intern_policies, intern_schedules
-from noonmark.store.jobs import JobHead
+from noonmark.store.jobs import JobRow
 from noonmark.store.reads.runs import RunRecord, fetch_run
 from noonmark.store.statement import statement
 from noonmark.wire.resources import JobPatch, JobSpec, Submission
@@ -97,7 +97,7 @@ class PlainNode:
             job_ids = await store.next_job_ids(connection, shards)
             heads = [
                 self._new_head(
-                    JobHead(
+                    JobRow(
                         job_id, TenantId(tenant_id), spec.name, 1, policy_ids[policy],
                         None if known.text is None else schedule_ids[known.text], 0, spec.priority,
                         spec.misfire.catch_up, True, now_us, now_us, _text(spec.input),
@@ -111,7 +111,7 @@ class PlainNode:
                 raise DuplicateName(f"there is a job {taken[0]!r} already", field="name")
         return job_ids
 
-    def _new_head(self, head: JobHead, known: Timing) -> JobHead:
+    def _new_head(self, head: JobRow, known: Timing) -> JobRow:
         recurring = None if known.text is None else recurrence(known.text)
         span = span_from(known, recurring, head.created_us, known.max_runs)
         bounded = head._replace(planned_us=span.planned_us, ends_us=span.ends_us, runs_left=span.runs_left)
@@ -258,24 +258,22 @@ class PlainNode:
             if not self.owns(shard):
                 raise NotOwner(f"shard {shard} is not ours")
 
-    async def _head(
-        self, connection: Connection, tenant_id: int, job_id: JobId, expected: int | None = None
-    ) -> JobHead:
+    async def _head(self, connection: Connection, tenant_id: int, job_id: JobId, expected: int | None = None) -> JobRow:
         self._must_own([shard_of(job_id)])
-        heads = await store.load_heads(connection, [job_id])
+        heads = await store.load_job_rows(connection, [job_id])
         if not heads or heads[0].tenant_id != tenant_id:
             raise NotFound("no such job")
         if expected not in (None, heads[0].version):
             raise VersionConflict(f"the job is at version {heads[0].version}", field="If-Match", fix="read it again")
         return heads[0]
 
-    async def _head_of(self, connection: Connection, tenant_id: int, ref: str) -> JobHead:
+    async def _head_of(self, connection: Connection, tenant_id: int, ref: str) -> JobRow:
         if ref.startswith("job_"):
             return await self._head(connection, tenant_id, parse_job(ref))
         if not is_name(ref):
             raise NotFound("there is no such job", field="job")
         shard = shard_for(tenant_id, ref, self.shard_count)
-        heads = await store.load_heads_by_name(connection, tenant_id, [(shard, ref)])
+        heads = await store.load_job_rows_by_name(connection, tenant_id, [(shard, ref)])
         if not heads:
             raise NotFound("there is no such job", field="job")
         return await self._head(connection, tenant_id, heads[0].job_id)

@@ -12,7 +12,7 @@ from noonmark.model.reason import Outcome
 from noonmark.node.commands.asking import asked_by
 from noonmark.node.life import Life
 from noonmark.shard.answers import Granted, Reported
-from noonmark.shard.live import LEFT_IN_ROW
+from noonmark.shard.live_run import LEFT_IN_ROW
 from noonmark.store.pages import load_inputs
 from noonmark.store.statement import statement
 from noonmark.wire.worker import (

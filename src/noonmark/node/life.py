@@ -21,7 +21,7 @@ from noonmark.model.policy import Policy
 from noonmark.model.run import RunRow
 from noonmark.node.committer import Committer
 from noonmark.node.config import NodeConfig
-from noonmark.node.heads import Heads
+from noonmark.node.job_cache import JobCache
 from noonmark.shard.owner import Owner
 from noonmark.shard.timetable import Timetable
 from noonmark.store.connect import OWNER_SETTINGS, Connection, Pool, connect
@@ -32,7 +32,7 @@ from noonmark.wire.resources import Submission
 log = structlog.get_logger("noonmark.node")
 
 
-class Keyed:
+class DedupRequest:
     """One caller's submissions with keys of their own, which happen all or not at all; see `dedup`."""
 
     def __init__(self, caller: Caller, tenant_id: int, submissions: list[Submission], job_ids: list[JobId]) -> None:
@@ -71,15 +71,15 @@ class Life:
         self.committer = Committer(connection, node_id, self.owner, clock, lambda: monotonic_s() < self.trusted_until_s)
         self.committer.on_followers = self._admit_followers
         self.timetable = Timetable(grace_us=round(config.grace_s * SECOND_US))
-        self.heads = Heads(self.committer, self.know_policies)
+        self.job_cache = JobCache(self.committer, self.know_policies)
         self.terms: dict[int, int] = {}
         self.ownership = Ownership({}, {})
         self.trusted_until_s = monotonic_s() + config.lease_s
-        self.settled = asyncio.Event()
+        self.balanced = asyncio.Event()
         """Set when the node owns its share."""
         self.tick_wanted = asyncio.Event()
         """Set when shards were taken: they lag, and what is asked of them sleeps until they are ticked."""
-        self.keyed: list[Keyed] = []
+        self.keyed: list[DedupRequest] = []
         """What the next turn for submissions with keys takes along."""
         self.fired = 0
         self.ownership_changes = 0

@@ -33,7 +33,7 @@ from noonmark.node.loops.ticker import keep_ticking
 from noonmark.node.loops.upkeep import keep_history
 from noonmark.node.loops.zones import keep_zones
 from noonmark.node.metrics import NodeMetrics
-from noonmark.node.ownership import keep_burying, keep_ownership, renew
+from noonmark.node.ownership import keep_ownership, keep_reaping, renew
 from noonmark.shard.outbox import Batch
 from noonmark.store.connect import Connection, Pool, connect, open_pool
 from noonmark.store.migrate import make_partitions, migrate
@@ -73,7 +73,7 @@ class Node:
                 await self._live()
             except Exception as error:
                 log.error("life ended", error=_sentence(error), node_id=self._life and self._life.node_id)
-                await self._bury()
+                await self._end_life()
             if monotonic_s() - began_s > 5.0:
                 pause_s = 0.0
             elif not self._stopping.is_set():
@@ -121,7 +121,7 @@ class Node:
         log.info("life began", node_id=life.node_id, address=self.address)
         going = asyncio.create_task(
             life.run(
-                keep_ownership, keep_burying, keep_ticking, keep_rescuing, keep_tenants, keep_draining,
+                keep_ownership, keep_reaping, keep_ticking, keep_rescuing, keep_tenants, keep_draining,
                 keep_history, keep_zones, self._watch_loop,
                 lambda _: notifier.run(), lambda life: keep_delivering(life, notifier.subscribed),
             )
@@ -135,14 +135,14 @@ class Node:
                 going.cancel()
             await asyncio.wait((going,))
             if stopping.done():
-                await self._bury()
+                await self._end_life()
             elif (error := going.exception()) is not None:
                 raise error
         finally:
             stopping.cancel()
             going.cancel()
 
-    async def _bury(self) -> None:
+    async def _end_life(self) -> None:
         """Ends the row of the life that is over, so that its shards are free at once."""
         life, self._life = self._life, None
         if life is None:
@@ -175,7 +175,7 @@ class Node:
 
     @property
     def ready(self) -> bool:
-        return self._life is not None and self._life.trusted and self._life.settled.is_set()
+        return self._life is not None and self._life.trusted and self._life.balanced.is_set()
 
     @property
     def life(self) -> Life:

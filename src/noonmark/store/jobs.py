@@ -11,7 +11,7 @@ from noonmark.store.connect import Connection
 from noonmark.store.statement import statement
 
 
-class JobHead(NamedTuple):
+class JobRow(NamedTuple):
     """What the owner needs of a job to make runs of it."""
 
     job_id: JobId
@@ -60,7 +60,7 @@ async def next_job_ids(connection: Connection, shards: Sequence[int]) -> list[Jo
     return [job_id_of(row[0], shard) for row, shard in zip(rows, shards, strict=True)]
 
 
-async def insert_jobs(connection: Connection, heads: Sequence[JobHead], specs: Sequence[str]) -> list[str]:
+async def insert_jobs(connection: Connection, heads: Sequence[JobRow], specs: Sequence[str]) -> list[str]:
     """Answers the names that were taken already; if there are any, the caller rolls back."""
     first = heads[0]
     rows = [
@@ -81,49 +81,51 @@ async def insert_jobs(connection: Connection, heads: Sequence[JobHead], specs: S
     return []
 
 
-async def insert_labels(connection: Connection, labels: Sequence[tuple[JobHead, str]]) -> None:
+async def insert_labels(connection: Connection, labels: Sequence[tuple[JobRow, str]]) -> None:
     """All of jobs of one tenant."""
     if labels:
         rows = [(head.shard, head.name, label) for head, label in labels]
         await connection.execute(statement("insert_labels"), labels[0][0].tenant_id, *columns(rows, 3))
 
 
-async def delete_labels(connection: Connection, head: JobHead, labels: Collection[str]) -> None:
+async def delete_labels(connection: Connection, head: JobRow, labels: Collection[str]) -> None:
     if labels:
         await connection.execute(statement("delete_labels"), head.shard, head.tenant_id, head.name, list(labels))
 
 
-async def insert_versions(connection: Connection, heads: Sequence[JobHead], specs: Sequence[str], at_us: int) -> None:
+async def insert_versions(connection: Connection, heads: Sequence[JobRow], specs: Sequence[str], at_us: int) -> None:
     rows = [(h.shard, h.job_id, h.version, spec) for h, spec in zip(heads, specs, strict=True)]
     await connection.execute(statement("insert_job_versions"), at_us, *columns(rows, 4))
 
 
-async def insert_events(connection: Connection, heads: Sequence[JobHead], event: str, at_us: int) -> None:
+async def insert_events(connection: Connection, heads: Sequence[JobRow], event: str, at_us: int) -> None:
     rows = [(h.shard, h.job_id, h.version) for h in heads]
     await connection.execute(statement("insert_job_events"), at_us, event, *columns(rows, 3))
 
 
-async def load_heads(connection: Connection, job_ids: Sequence[int]) -> list[JobHead]:
+async def load_job_rows(connection: Connection, job_ids: Sequence[int]) -> list[JobRow]:
     keys = columns([(shard_of(job_id), job_id) for job_id in job_ids], 2)
-    return [JobHead(*row) for row in await connection.fetch(statement("load_heads"), *keys)]
+    return [JobRow(*row) for row in await connection.fetch(statement("load_job_rows"), *keys)]
 
 
-async def load_heads_by_name(connection: Connection, tenant_id: int, names: Sequence[tuple[int, str]]) -> list[JobHead]:
-    rows = await connection.fetch(statement("load_heads_by_name"), *columns(names, 2), tenant_id)
-    return [JobHead(*row) for row in rows]
+async def load_job_rows_by_name(
+    connection: Connection, tenant_id: int, names: Sequence[tuple[int, str]]
+) -> list[JobRow]:
+    rows = await connection.fetch(statement("load_job_rows_by_name"), *columns(names, 2), tenant_id)
+    return [JobRow(*row) for row in rows]
 
 
-async def load_spec(connection: Connection, head: JobHead) -> str:
+async def load_spec(connection: Connection, head: JobRow) -> str:
     return str(await connection.fetchval(statement("load_spec"), head.shard, head.job_id, head.version))
 
 
-async def load_specs(connection: Connection, heads: Sequence[JobHead]) -> dict[JobId, str]:
+async def load_specs(connection: Connection, heads: Sequence[JobRow]) -> dict[JobId, str]:
     rows = [(head.shard, head.job_id, head.version) for head in heads]
     return {row[0]: row[1] for row in await connection.fetch(statement("load_specs"), *columns(rows, 3))}
 
 
 async def update_job(
-    connection: Connection, head: JobHead, spec: str, at_us: int, labels_before: Sequence[str] | None = None
+    connection: Connection, head: JobRow, spec: str, at_us: int, labels_before: Sequence[str] | None = None
 ) -> None:
     await connection.execute(
         statement("update_job"), head.shard, head.job_id, head.version, head.policy_id, head.schedule_id,
@@ -137,7 +139,7 @@ async def update_job(
     await insert_events(connection, [head], "changed", at_us)
 
 
-async def set_job_active(connection: Connection, head: JobHead, at_us: int) -> None:
+async def set_job_active(connection: Connection, head: JobRow, at_us: int) -> None:
     await connection.execute(
         statement("set_job_active"), head.shard, head.job_id, head.active, at_us, head.planned_us, head.ends_us,
         head.runs_left, head.link_us,
@@ -145,19 +147,19 @@ async def set_job_active(connection: Connection, head: JobHead, at_us: int) -> N
     await insert_events(connection, [head], "resumed" if head.active else "paused", at_us)
 
 
-async def delete_job(connection: Connection, head: JobHead, at_us: int) -> None:
+async def delete_job(connection: Connection, head: JobRow, at_us: int) -> None:
     await connection.execute(statement("delete_job"), head.shard, head.job_id)
     await delete_labels(connection, head, head.labels or ())
     await insert_events(connection, [head], "deleted", at_us)
 
 
-async def delete_planned_runs(connection: Connection, head: JobHead, after_us: int, granted: Sequence[int]) -> None:
+async def delete_planned_runs(connection: Connection, head: JobRow, after_us: int, granted: Sequence[int]) -> None:
     await connection.execute(
         statement("delete_planned_runs"), head.shard, head.job_id, after_us, Reason.SCHEDULED, granted
     )
 
 
-async def delete_waiting_runs(connection: Connection, head: JobHead, granted: Sequence[int]) -> list[RunRow]:
+async def delete_waiting_runs(connection: Connection, head: JobRow, granted: Sequence[int]) -> list[RunRow]:
     rows = await connection.fetch(statement("delete_waiting_runs"), head.shard, head.job_id, granted)
     return list(map(RunRow._make, rows))
 
@@ -167,20 +169,20 @@ async def delete_waiting_run(connection: Connection, tenant_id: int, job_id: int
     return None if row is None else RunRow._make(row)
 
 
-async def park_runs(connection: Connection, head: JobHead, granted: Sequence[int]) -> None:
+async def park_runs(connection: Connection, head: JobRow, granted: Sequence[int]) -> None:
     await connection.execute(statement("park_runs"), head.shard, head.job_id, granted)
 
 
-async def unpark_runs(connection: Connection, head: JobHead, watermark_us: int) -> None:
+async def unpark_runs(connection: Connection, head: JobRow, watermark_us: int) -> None:
     await connection.execute(statement("unpark_runs"), head.shard, head.job_id, watermark_us)
 
 
-async def load_waiting_runs(connection: Connection, head: JobHead, watermark_us: int, most: int) -> list[RunRow]:
+async def load_waiting_runs(connection: Connection, head: JobRow, watermark_us: int, most: int) -> list[RunRow]:
     rows = await connection.fetch(statement("load_waiting_runs"), head.shard, head.job_id, watermark_us, most)
     return list(map(RunRow._make, rows))
 
 
-async def has_run(connection: Connection, head: JobHead, nominal_us: int) -> bool:
+async def has_run(connection: Connection, head: JobRow, nominal_us: int) -> bool:
     return bool(await connection.fetchval(statement("has_run"), head.shard, nominal_us, head.job_id))
 
 

@@ -12,8 +12,8 @@ from noonmark.model.reason import Reason
 from noonmark.model.run import Backfilled, RunRow
 from noonmark.node.commands.asking import asked_by
 from noonmark.node.commands.plan import make_plans, run_row
-from noonmark.node.commands.run_commands import admit, told_of
-from noonmark.node.commands.turn import current_head, fire, known_head, stored_spec
+from noonmark.node.commands.run_commands import admit, audit_details
+from noonmark.node.commands.turn import current_job, fire, known_job, stored_spec
 from noonmark.node.life import Life
 from noonmark.schedule import Recurrence
 from noonmark.schedule import recurrence as read_recurrence
@@ -30,7 +30,7 @@ async def backfill(
     life: Life, tenant_id: int, job_id: JobId, from_us: int, to_us: int, limit: int, *, dry_run: bool
 ) -> Backfilled:
     """Looks at the first `limit` occurrences of [from, to]."""
-    head = await known_head(life, tenant_id, job_id)
+    head = await known_job(life, tenant_id, job_id)
     if not head.active:
         raise JobPaused(f"the job {head.name!r} is paused", field="job", fix="resume it first")
     [plan] = await make_plans(life.pool, tenant_id, [await stored_spec(life, head)], head.created_us)
@@ -61,7 +61,7 @@ async def _make(
         life.check(shard_of(job_id))
 
     async def action(connection: Connection) -> list[int]:
-        head = await current_head(life, connection, tenant_id, job_id, None)
+        head = await current_job(life, connection, tenant_id, job_id, None)
         if head.schedule_id != schedule_id or not head.active:
             raise VersionConflict("the job was changed meanwhile", field="job", fix="look at it and ask again")
         known = await find_known_runs(connection, head, times)
@@ -76,7 +76,7 @@ async def _make(
         ]
         async with fenced(connection, life.node_id):
             await fire(life, connection, rows)
-            _, after = told_of([row.key for row in rows])
+            _, after = audit_details([row.key for row in rows])
             await record(connection, [entry(caller, tenant_id, now_us, "job.backfill", job_text(job_id), after=after)])
         await admit(life, connection, rows)
         return new

@@ -13,11 +13,11 @@ from noonmark.model.reason import Outcome, Reason
 from noonmark.node.commands.asking import asked_by
 from noonmark.node.commands.run_commands import admit, record_end
 from noonmark.node.life import Life
-from noonmark.shard.live import State
-from noonmark.shard.outbox import LinkEnd
+from noonmark.shard.live_run import State
+from noonmark.shard.outbox import FixedDelayEnd
 from noonmark.store import jobs as store
 from noonmark.store.audit import record
-from noonmark.store.commit import follow_links
+from noonmark.store.commit import follow_fixed_delays
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
 
@@ -27,7 +27,7 @@ async def cancel_runs(life: Life, tenant_id: int, job_id: JobId) -> tuple[int, i
     caller = asked_by()
     shard = shard_of(job_id)
     life.check(shard)
-    heads, _ = await life.heads.load(tenant_id, [job_id], [])
+    heads, _ = await life.job_cache.load(tenant_id, [job_id], [])
     if not heads or heads[0].tenant_id != tenant_id:
         raise NotFound("there is no such job", field="job")
     states: dict[int, State | None] = {}
@@ -51,8 +51,8 @@ async def cancel_runs(life: Life, tenant_id: int, job_id: JobId) -> tuple[int, i
         async with fenced(connection, life.node_id):
             rows = await store.delete_waiting_runs(connection, heads[0], sorted(in_memory))
             await record_end(connection, rows, Outcome.CANCELLED, Reason.CANCELLED, now_us)
-            ends = [LinkEnd(row.shard, row.job_id, row.nominal_us, now_us) for row in rows]
-            followers = await follow_links(connection, ends) if ends else []
+            ends = [FixedDelayEnd(row.shard, row.job_id, row.nominal_us, now_us) for row in rows]
+            followers = await follow_fixed_delays(connection, ends) if ends else []
             if rows:
                 await record(connection, [told(now_us, len(rows), 0)])
         await admit(life, connection, followers)

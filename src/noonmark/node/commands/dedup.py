@@ -17,14 +17,14 @@ from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.node.commands.asking import asked_by
 from noonmark.node.commands.plan import input_text, run_row
-from noonmark.node.commands.run_commands import admit, resolve, told_of
+from noonmark.node.commands.run_commands import admit, audit_details, resolve
 from noonmark.node.commands.turn import fire
-from noonmark.node.life import Keyed, Life
+from noonmark.node.life import DedupRequest, Life
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.dedup import DedupKey, find_dedup_keys, keep_dedup_keys
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import JobHead, load_heads
+from noonmark.store.jobs import JobRow, load_job_rows
 from noonmark.wire.resources import Submission
 
 KEPT_US = 24 * 3600 * SECOND_US
@@ -42,7 +42,7 @@ class _Made(NamedTuple):
 async def submit_once(life: Life, tenant_id: int, submissions: list[Submission], shard_count: int) -> list[RunKey]:
     """The keys of the runs in the order of the submissions: new ones, or those that their keys lead to."""
     heads = await resolve(life, tenant_id, submissions, shard_count)
-    request = Keyed(asked_by(), tenant_id, submissions, [head.job_id for head in heads])
+    request = DedupRequest(asked_by(), tenant_id, submissions, [head.job_id for head in heads])
     life.keyed.append(request)
     try:
         await life.committer.perform(lambda connection: _commit(life, connection))
@@ -65,7 +65,7 @@ async def _commit(life: Life, connection: Connection) -> None:
     if not requests:
         return
     now_us = life.clock.now_us()
-    heads = {one.job_id: one for one in await load_heads(connection, list({i for r in requests for i in r.job_ids}))}
+    heads = {one.job_id: one for one in await load_job_rows(connection, list({i for r in requests for i in r.job_ids}))}
     keys = [
         (job_id, submission.dedup_key)
         for request in requests
@@ -73,7 +73,7 @@ async def _commit(life: Life, connection: Connection) -> None:
         if submission.dedup_key is not None
     ]
     made = _Made([], await find_dedup_keys(connection, keys, now_us), {}, [])
-    answers: list[tuple[Keyed, list[RunKey]]] = []
+    answers: list[tuple[DedupRequest, list[RunKey]]] = []
     for request in requests:
         try:
             answers.append((request, _decide(life, request, heads, made, now_us)))
@@ -89,7 +89,7 @@ async def _commit(life: Life, connection: Connection) -> None:
         request.answer = answer
 
 
-def _decide(life: Life, request: Keyed, heads: dict[JobId, JobHead], made: _Made, now_us: int) -> list[RunKey]:
+def _decide(life: Life, request: DedupRequest, heads: dict[JobId, JobRow], made: _Made, now_us: int) -> list[RunKey]:
     """A refused request leaves nothing in `made`."""
     rows: list[RunRow] = []
     new: dict[DedupKey, RunKey] = {}
@@ -112,12 +112,12 @@ def _decide(life: Life, request: Keyed, heads: dict[JobId, JobHead], made: _Made
     made.known.update(new)
     made.new.update(new)
     if rows:
-        subject, after = told_of([row.key for row in rows])
+        subject, after = audit_details([row.key for row in rows])
         made.told.append(entry(request.caller, request.tenant_id, now_us, "run.submit", subject, after=after))
     return answer
 
 
-def _row(life: Life, submission: Submission, head: JobHead, now_us: int) -> RunRow:
+def _row(life: Life, submission: Submission, head: JobRow, now_us: int) -> RunRow:
     if not head.active:
         raise JobPaused(f"the job {head.name!r} is paused", field="job", fix="resume it first")
     nominal_us = life.owner.next_nominal_us(now_us)

@@ -22,10 +22,10 @@ from noonmark.node.commands.plan import Plan, first_runs, make_plans
 from noonmark.node.commands.run_commands import admit, record_end
 from noonmark.node.commands.span import Span, left_at, span_from
 from noonmark.node.commands.turn import (
-    current_head,
+    current_job,
     enter,
     fire,
-    known_head,
+    known_job,
     readmit,
     recurrence_of,
     stored_spec,
@@ -39,7 +39,7 @@ from noonmark.store import jobs as store
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import JobHead
+from noonmark.store.jobs import JobRow
 from noonmark.wire.resources import JobPatch, JobSpec
 
 _ACTIVE, _PAUSED = '{"state":"active"}', '{"state":"paused"}'
@@ -62,7 +62,7 @@ async def create_jobs(life: Life, tenant_id: int, specs: list[JobSpec], shard_co
     async def action(connection: Connection) -> list[JobId]:
         now_us = life.clock.now_us()
         job_ids = await store.next_job_ids(connection, shards)
-        heads: list[JobHead] = []
+        heads: list[JobRow] = []
         rows: list[RunRow] = []
         for plan, span, job_id in zip(plans, spans, job_ids, strict=True):
             head = plan.head(tenant_id, job_id, 1, created_us, span, active=True)
@@ -107,14 +107,14 @@ async def change_job(
 ) -> None:
     """Gives the job the definition that `changed_spec` makes of its current one, as a new version."""
     caller = asked_by()
-    head = await known_head(life, tenant_id, job_id)
+    head = await known_job(life, tenant_id, job_id)
     text = await stored_text(life, head)
     before = msgspec.json.decode(text, type=JobSpec)
     spec = changed_spec(before)
     [plan] = await make_plans(life.pool, tenant_id, [spec], head.created_us)
 
     async def action(connection: Connection, granted: list[int]) -> None:
-        current = await current_head(life, connection, tenant_id, job_id, expected_version)
+        current = await current_job(life, connection, tenant_id, job_id, expected_version)
         if current.version != head.version:
             raise VersionConflict(f"the job is at version {current.version} now", field="version", fix="try again")
         if not current.active and isinstance(spec.schedule, Now) and spec.schedule != before.schedule:
@@ -150,7 +150,7 @@ async def pause_job(life: Life, tenant_id: int, job_id: JobId) -> None:
     caller = asked_by()
 
     async def action(connection: Connection, granted: list[int]) -> None:
-        head = await current_head(life, connection, tenant_id, job_id, None)
+        head = await current_job(life, connection, tenant_id, job_id, None)
         now_us = life.clock.now_us()
         left = left_at(head, recurrence_of(life, head), now_us)
         kept = granted if head.link_us is None else [*granted, head.link_us]
@@ -166,17 +166,17 @@ async def pause_job(life: Life, tenant_id: int, job_id: JobId) -> None:
         if life.owner.granted_of(job_id):
             life.owner.paused.add(job_id)
 
-    await known_head(life, tenant_id, job_id)
+    await known_job(life, tenant_id, job_id)
     await turn(life, job_id, action, park_retries)
 
 
 async def resume_job(life: Life, tenant_id: int, job_id: JobId) -> None:
     caller = asked_by()
-    head = await known_head(life, tenant_id, job_id)
+    head = await known_job(life, tenant_id, job_id)
     [plan] = await make_plans(life.pool, tenant_id, [await stored_spec(life, head)], head.created_us)
 
     async def action(connection: Connection, granted: list[int]) -> None:
-        current = await current_head(life, connection, tenant_id, job_id, head.version)
+        current = await current_job(life, connection, tenant_id, job_id, head.version)
         if current.active:
             return
         now_us = life.clock.now_us()
@@ -200,14 +200,14 @@ async def resume_job(life: Life, tenant_id: int, job_id: JobId) -> None:
 
 async def delete_job(life: Life, tenant_id: int, job_id: JobId, expected_version: int | None) -> None:
     caller = asked_by()
-    await known_head(life, tenant_id, job_id)
+    await known_job(life, tenant_id, job_id)
 
     def stop_running() -> None:
         for nominal_us in life.owner.granted_of(job_id):
             life.owner.cancel((job_id, nominal_us), life.clock.now_us())
 
     async def action(connection: Connection, granted: list[int]) -> None:
-        head = await current_head(life, connection, tenant_id, job_id, expected_version)
+        head = await current_job(life, connection, tenant_id, job_id, expected_version)
         now_us = life.clock.now_us()
         async with fenced(connection, life.node_id):
             rows = await store.delete_waiting_runs(connection, head, granted)

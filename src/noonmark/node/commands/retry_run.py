@@ -6,7 +6,7 @@ from noonmark.model.ids import RunKey, run_text, shard_of
 from noonmark.node.commands.asking import asked_by
 from noonmark.node.commands.run_commands import admit, redrive
 from noonmark.node.life import Life
-from noonmark.shard.live import State
+from noonmark.shard.live_run import State
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced

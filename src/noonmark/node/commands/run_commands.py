@@ -14,13 +14,13 @@ from noonmark.model.run import AttemptRow, RunRow
 from noonmark.node.commands.asking import asked_by
 from noonmark.node.commands.plan import input_text, run_row
 from noonmark.node.life import Life
-from noonmark.shard.outbox import LinkEnd
+from noonmark.shard.outbox import FixedDelayEnd
 from noonmark.store import jobs as store
 from noonmark.store.audit import record
-from noonmark.store.commit import follow_links
+from noonmark.store.commit import follow_fixed_delays
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import JobHead
+from noonmark.store.jobs import JobRow
 from noonmark.store.reads.runs import RunRecord
 from noonmark.wire.resources import Submission
 
@@ -45,9 +45,7 @@ async def submit_run(life: Life, tenant_id: int, submission: Submission, shard_c
     return row.key, record
 
 
-async def _make(
-    life: Life, tenant_id: int, submissions: Sequence[Submission], heads: Sequence[JobHead]
-) -> list[RunRow]:
+async def _make(life: Life, tenant_id: int, submissions: Sequence[Submission], heads: Sequence[JobRow]) -> list[RunRow]:
     now_us = life.clock.now_us()
     for head in {head.job_id: head for head in heads}.values():
         life.check(head.shard)
@@ -61,7 +59,7 @@ async def _make(
         row = run_row(head, nominal_us, max(due_us, nominal_us), Reason.TRIGGERED, given, submission.priority)
         life.owner.create(row, now_us)
         rows.append(row)
-    subject, after = told_of([(row.job_id, row.nominal_us) for row in rows])
+    subject, after = audit_details([(row.job_id, row.nominal_us) for row in rows])
     life.owner.outbox.audit.append(entry(asked_by(), tenant_id, now_us, "run.submit", subject, after=after))
     token = life.token()
     life.owner.outbox.answers.append((token, None))
@@ -102,7 +100,9 @@ async def cancel_run(life: Life, tenant_id: int, key: RunKey) -> None:
             if row is None:
                 raise Conflict(f"the run {run_text(key)} has ended or never was", field="run_id")
             await record_end(connection, [row], Outcome.CANCELLED, Reason.CANCELLED, now_us)
-            followers = await follow_links(connection, [LinkEnd(row.shard, row.job_id, row.nominal_us, now_us)])
+            followers = await follow_fixed_delays(
+                connection, [FixedDelayEnd(row.shard, row.job_id, row.nominal_us, now_us)]
+            )
             await record(connection, [entry(caller, tenant_id, now_us, "run.cancel", run_text(key))])
         await admit(life, connection, followers)
 
@@ -118,10 +118,10 @@ async def redrive(life: Life, tenant_id: int, keys: list[RunKey]) -> int:
         async with fenced(connection, life.node_id):
             due_us = min(life.clock.now_us(), *(life.owner.watermarks[shard_of(job_id)] for job_id, _ in keys))
             rows = await store.redrive_dead(connection, tenant_id, keys, due_us)
-            heads = await store.load_heads(connection, list({row.job_id for row in rows}))
+            heads = await store.load_job_rows(connection, list({row.job_id for row in rows}))
             paused = await park_paused(life, connection, heads)
             if rows:
-                subject, after = told_of([(row.job_id, row.nominal_us) for row in rows])
+                subject, after = audit_details([(row.job_id, row.nominal_us) for row in rows])
                 done = entry(caller, tenant_id, life.clock.now_us(), "dead.redrive", subject, after=after)
                 await record(connection, [done])
         await admit(life, connection, [row for row in rows if row.job_id not in paused])
@@ -134,7 +134,7 @@ async def redrive(life: Life, tenant_id: int, keys: list[RunKey]) -> int:
     return await life.committer.perform(action, prepare)
 
 
-def told_of(keys: Sequence[RunKey]) -> tuple[str, str]:
+def audit_details(keys: Sequence[RunKey]) -> tuple[str, str]:
     """Many runs as one entry of the audit: under their job, if they have one in common; how many, and the first."""
     first = keys[0][0]
     subject = job_text(first) if all(job_id == first for job_id, _ in keys) else "runs"
@@ -142,7 +142,7 @@ def told_of(keys: Sequence[RunKey]) -> tuple[str, str]:
     return subject, msgspec.json.encode(told).decode()
 
 
-async def park_paused(life: Life, connection: Connection, heads: Iterable[JobHead]) -> set[JobId]:
+async def park_paused(life: Life, connection: Connection, heads: Iterable[JobRow]) -> set[JobId]:
     """Runs that a paused job has just got wait for its resume; answers which of the jobs are paused."""
     paused = [head for head in heads if not head.active]
     for head in paused:
@@ -174,13 +174,13 @@ async def record_end(
     await connection.copy_records_to_table("attempt", schema_name="noonmark", records=records)
 
 
-async def resolve(life: Life, tenant_id: int, submissions: list[Submission], shard_count: int) -> list[JobHead]:
+async def resolve(life: Life, tenant_id: int, submissions: list[Submission], shard_count: int) -> list[JobRow]:
     """The jobs that are meant, by id or name; read together where they are not in memory."""
 
-    def known(ref: str) -> JobHead | None:
-        return life.heads.get(parse_job(ref)) if ref.startswith("job_") else life.heads.find(tenant_id, ref)
+    def known(ref: str) -> JobRow | None:
+        return life.job_cache.get(parse_job(ref)) if ref.startswith("job_") else life.job_cache.find(tenant_id, ref)
 
-    found: dict[str, JobHead] = {}
+    found: dict[str, JobRow] = {}
     refs = dict.fromkeys(submission.job for submission in submissions)
     missing = [ref for ref in refs if known(ref) is None]
     if missing:
@@ -192,8 +192,8 @@ async def resolve(life: Life, tenant_id: int, submissions: list[Submission], sha
         ]
         for shard in {shard_of(job_id) for job_id in job_ids} | {shard for shard, _ in names}:
             life.check(shard)
-        heads, read_at = await life.heads.load(tenant_id, job_ids, names)
-        if life.heads.changes != read_at:
+        heads, read_at = await life.job_cache.load(tenant_id, job_ids, names)
+        if life.job_cache.changes != read_at:
             return await resolve(life, tenant_id, submissions, shard_count)
         for head in heads:
             found[head.name] = head

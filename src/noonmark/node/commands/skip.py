@@ -22,18 +22,18 @@ from noonmark.model.run import RunRow
 from noonmark.node.commands.asking import asked_by
 from noonmark.node.commands.plan import Plan, make_plans, run_row
 from noonmark.node.commands.run_commands import admit, record_end
-from noonmark.node.commands.turn import current_head, fire, known_head, readmit, stored_spec, turn
+from noonmark.node.commands.turn import current_job, fire, known_job, readmit, stored_spec, turn
 from noonmark.node.life import Life
 from noonmark.schedule import once_at_us
 from noonmark.schedule import recurrence as read_recurrence
-from noonmark.shard.outbox import LinkEnd
+from noonmark.shard.outbox import FixedDelayEnd
 from noonmark.store import jobs as store
 from noonmark.store import skips
 from noonmark.store.audit import record
-from noonmark.store.commit import follow_links
+from noonmark.store.commit import follow_fixed_delays
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import JobHead
+from noonmark.store.jobs import JobRow
 
 MAX_SKIPS = 100
 _DAY_US = 86_400 * SECOND_US
@@ -48,7 +48,7 @@ async def skip(life: Life, tenant_id: int, job_id: JobId, nominal_us: int | None
     skipped: list[int] = []
 
     async def action(connection: Connection, granted: list[int]) -> None:
-        head = await current_head(life, connection, tenant_id, job_id, None)
+        head = await current_job(life, connection, tenant_id, job_id, None)
         now_us = life.clock.now_us()
         meant_us = await _meant(connection, plan, head, nominal_us, now_us)
         skipped.append(meant_us)
@@ -70,7 +70,7 @@ async def skip(life: Life, tenant_id: int, job_id: JobId, nominal_us: int | None
             ended = row or run_row(head, meant_us, meant_us + head.jitter_ms * 1000, Reason.SCHEDULED, None)
             await record_end(connection, [ended], Outcome.WITHDRAWN, Reason.SKIPPED, now_us)
             if head.delay_ms is not None:
-                followers = await follow_links(connection, [LinkEnd(head.shard, job_id, meant_us, now_us)])
+                followers = await follow_fixed_delays(connection, [FixedDelayEnd(head.shard, job_id, meant_us, now_us)])
             else:
                 await skips.set_job_skips(connection, head, _with(life, head, meant_us))
             after = _told(meant_us)
@@ -85,11 +85,11 @@ async def skip(life: Life, tenant_id: int, job_id: JobId, nominal_us: int | None
 async def unskip(life: Life, tenant_id: int, job_id: JobId, nominal_us: int | None) -> RunKey:
     """Takes back a skip whose time is to come: of the named occurrence, or of the first."""
     caller = asked_by()
-    await known_head(life, tenant_id, job_id)
+    await known_job(life, tenant_id, job_id)
     freed: list[int] = []
 
     async def action(connection: Connection, granted: list[int]) -> None:
-        head = await current_head(life, connection, tenant_id, job_id, None)
+        head = await current_job(life, connection, tenant_id, job_id, None)
         now_us = life.clock.now_us()
         coming = sorted(one for one in head.skips or () if one + head.jitter_ms * 1000 > now_us)
         if nominal_us is not None and nominal_us not in coming:
@@ -116,12 +116,12 @@ async def unskip(life: Life, tenant_id: int, job_id: JobId, nominal_us: int | No
 
 
 async def _plan(life: Life, tenant_id: int, job_id: JobId) -> Plan:
-    head = await known_head(life, tenant_id, job_id)
+    head = await known_job(life, tenant_id, job_id)
     [plan] = await make_plans(life.pool, tenant_id, [await stored_spec(life, head)], head.created_us)
     return plan
 
 
-async def _meant(connection: Connection, plan: Plan, head: JobHead, nominal_us: int | None, now_us: int) -> int:
+async def _meant(connection: Connection, plan: Plan, head: JobRow, nominal_us: int | None, now_us: int) -> int:
     """The occurrence to skip: one that the job has, or will have."""
     if nominal_us is not None and await skips.fetch_waiting_run(connection, head, nominal_us) is not None:
         return nominal_us
@@ -153,7 +153,7 @@ async def _meant(connection: Connection, plan: Plan, head: JobHead, nominal_us: 
     return found[0]
 
 
-def _with(life: Life, head: JobHead, nominal_us: int) -> list[int]:
+def _with(life: Life, head: JobRow, nominal_us: int) -> list[int]:
     passed_us = min(life.clock.now_us(), life.owner.watermarks[head.shard]) - _DAY_US
     kept = {one for one in head.skips or () if one > passed_us}
     if len(kept) >= MAX_SKIPS and nominal_us not in kept:

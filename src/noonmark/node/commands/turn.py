@@ -14,7 +14,7 @@ from noonmark.schedule import Recurrence
 from noonmark.store import jobs as store
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
-from noonmark.store.jobs import JobHead
+from noonmark.store.jobs import JobRow
 from noonmark.wire.resources import JobSpec
 
 _MOST_READMITTED = 5_000
@@ -34,7 +34,7 @@ async def turn(
 
     def prepare() -> None:
         life.check(shard_of(job_id))
-        life.heads.evict(job_id)
+        life.job_cache.evict(job_id)
         life.owner.withdraw(job_id)
         granted.extend(life.owner.granted_of(job_id))
         also()
@@ -50,21 +50,21 @@ async def turn(
     await life.committer.perform(guarded, prepare)
 
 
-async def known_head(life: Life, tenant_id: int, job_id: JobId) -> JobHead:
+async def known_job(life: Life, tenant_id: int, job_id: JobId) -> JobRow:
     life.check(shard_of(job_id))
-    found = life.heads.get(job_id)
+    found = life.job_cache.get(job_id)
     if found is None:
-        heads, _ = await life.heads.load(tenant_id, [job_id], [])
+        heads, _ = await life.job_cache.load(tenant_id, [job_id], [])
         found = heads[0] if heads else None
     if found is None or found.tenant_id != tenant_id:
         raise NotFound("there is no such job", field="job")
     return found
 
 
-async def current_head(
+async def current_job(
     life: Life, connection: Connection, tenant_id: int, job_id: JobId, expected_version: int | None
-) -> JobHead:
-    heads = await store.load_heads(connection, [job_id])
+) -> JobRow:
+    heads = await store.load_job_rows(connection, [job_id])
     if not heads or heads[0].tenant_id != tenant_id:
         raise NotFound("there is no such job", field="job")
     if expected_version is not None and heads[0].version != expected_version:
@@ -76,12 +76,12 @@ async def current_head(
     return heads[0]
 
 
-async def stored_text(life: Life, head: JobHead) -> str:
+async def stored_text(life: Life, head: JobRow) -> str:
     async with life.pool.acquire() as connection:
         return await store.load_spec(connection, head)  # type: ignore[arg-type]
 
 
-async def stored_spec(life: Life, head: JobHead) -> JobSpec:
+async def stored_spec(life: Life, head: JobRow) -> JobSpec:
     return msgspec.json.decode(await stored_text(life, head), type=JobSpec)
 
 
@@ -93,7 +93,7 @@ def enter(life: Life, plan: Plan, shard: int) -> Recurrence | None:
     return life.timetable.recurrence(plan.schedule_id)
 
 
-def recurrence_of(life: Life, head: JobHead) -> Recurrence | None:
+def recurrence_of(life: Life, head: JobRow) -> Recurrence | None:
     """Of a job as it stands; the timetable knows the schedules of active jobs."""
     return life.timetable.recurrence(head.schedule_id) if head.active and head.schedule_id is not None else None
 
@@ -103,7 +103,7 @@ async def fire(life: Life, connection: Connection, rows: list[RunRow]) -> None:
     life.fired += sum(not row.sleeps for row in rows)
 
 
-async def readmit(life: Life, connection: Connection, head: JobHead) -> None:
+async def readmit(life: Life, connection: Connection, head: JobRow) -> None:
     """The job's waiting runs come back into memory."""
     watermark_us = life.owner.watermarks[head.shard]
     rows = await store.load_waiting_runs(connection, head, watermark_us, _MOST_READMITTED)

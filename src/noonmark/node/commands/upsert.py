@@ -10,7 +10,7 @@ from noonmark.model.ids import JobId, shard_for
 from noonmark.model.job import Applied
 from noonmark.node.commands.job_commands import change_job, create_jobs
 from noonmark.node.life import Life
-from noonmark.store.jobs import JobHead, load_specs
+from noonmark.store.jobs import JobRow, load_specs
 from noonmark.wire.resources import JobSpec
 
 _TRIES = 5
@@ -65,7 +65,7 @@ async def apply_jobs(
             outcomes[position] = Applied(job_id, "created")
     some = asyncio.Semaphore(_AT_ONCE)
 
-    async def change(position: int, head: JobHead) -> None:
+    async def change(position: int, head: JobRow) -> None:
         spec = specs[position]
         async with some:
             try:
@@ -105,12 +105,12 @@ def _value(spec: JobSpec) -> object:
 
 async def _stored(
     life: Life, tenant_id: int, specs: Sequence[JobSpec], shard_count: int
-) -> list[tuple[JobHead | None, JobSpec | None]]:
+) -> list[tuple[JobRow | None, JobSpec | None]]:
     """Read in the committer's order, so that what was acknowledged before is seen."""
     names = [(shard_for(tenant_id, spec.name, shard_count), spec.name) for spec in specs]
     for shard in {shard for shard, _ in names}:
         life.check(shard)
-    heads, _ = await life.heads.load(tenant_id, [], names)
+    heads, _ = await life.job_cache.load(tenant_id, [], names)
     found = {head.name: head for head in heads}
     async with life.pool.acquire() as connection:
         texts = await load_specs(connection, heads)  # type: ignore[arg-type]

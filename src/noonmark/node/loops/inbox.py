@@ -15,7 +15,7 @@ from noonmark.node.life import Life
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import drain_inbox, load_heads
+from noonmark.store.jobs import drain_inbox, load_job_rows
 from noonmark.store.statement import statement
 
 _MOST = 2_000
@@ -37,7 +37,7 @@ async def drain(life: Life) -> int:
         now_us = life.clock.now_us()
         async with fenced(connection, life.node_id):
             rows = await drain_inbox(connection, list(life.terms), _MOST)
-            heads = {head.job_id: head for head in await load_heads(connection, list({row.job_id for row in rows}))}
+            heads = {head.job_id: head for head in await load_job_rows(connection, list({row.job_id for row in rows}))}
             runs: list[RunRow] = []
             for row in rows:
                 head = heads.get(row.job_id)

@@ -6,15 +6,15 @@ The heap holds each due time once.
 
 from heapq import heappop, heappush
 
-from noonmark.shard.live import Live
+from noonmark.shard.live_run import LiveRun
 
 
-class Held:
+class DueHeap:
     def __init__(self) -> None:
-        self._buckets: dict[int, list[Live]] = {}
+        self._buckets: dict[int, list[LiveRun]] = {}
         self._times: list[int] = []
 
-    def push(self, live: Live) -> None:
+    def push(self, live: LiveRun) -> None:
         bucket = self._buckets.get(live.due_us)
         if bucket is None:
             self._buckets[live.due_us] = [live]
@@ -25,9 +25,9 @@ class Held:
     def next_due_us(self) -> int | None:
         return self._times[0] if self._times else None
 
-    def release(self, now_us: int) -> list[Live]:
+    def release(self, now_us: int) -> list[LiveRun]:
         """All that was pushed and is due, by due time. Some may have left their place since: their state tells."""
-        due: list[Live] = []
+        due: list[LiveRun] = []
         while self._times and self._times[0] <= now_us:
             due += self._buckets.pop(heappop(self._times))
         return due

@@ -17,7 +17,7 @@ from noonmark.clock import NEVER_US, SECOND_US, to_datetime
 from noonmark.model.ids import JobId, RunKey, TenantId, event_text, run_text, shard_of
 from noonmark.model.notice import DELIVERIES, TYPES, Event, Notice, Rule, Trouble
 from noonmark.model.reason import SENTENCES, Reason
-from noonmark.shard.live import Live, State
+from noonmark.shard.live_run import LiveRun, State
 from noonmark.shard.outbox import Batch
 from noonmark.shard.verdict import AttemptEnd, Verdict
 
@@ -42,7 +42,7 @@ class _Quiet:
         self.last: Notice | None = None
 
 
-class Watch:
+class NoticeRules:
     def __init__(self, node_id: int) -> None:
         self._node_id = node_id
         self._told = 0
@@ -89,7 +89,7 @@ class Watch:
 
     # -- what happens ------------------------------------------------------------------------------------------------
 
-    def ended(self, live: Live, verdict: Verdict, end: AttemptEnd, now_us: int, outbox: Batch) -> None:
+    def ended(self, live: LiveRun, verdict: Verdict, end: AttemptEnd, now_us: int, outbox: Batch) -> None:
         """An attempt is over; `live` counts it already."""
         if not verdict.failed and live.job_id not in self.troubles:
             return
@@ -111,14 +111,14 @@ class Watch:
             if told in rule.events:
                 self._tell(rule, live.job_id, told, verdict.reason.name.lower(), why, now_us, outbox, run, end.error)
 
-    def granted(self, live: Live, now_us: int, outbox: Batch) -> None:
+    def granted(self, live: LiveRun, now_us: int, outbox: Batch) -> None:
         """A run starts, later than somebody wants."""
         if live.key in self._told_late:
             self._told_late.discard(live.key)
         else:
             self._late(live, "running", _LATE, now_us, outbox)
 
-    def expired(self, live: Live, reason: Reason, now_us: int, outbox: Batch) -> None:
+    def expired(self, live: LiveRun, reason: Reason, now_us: int, outbox: Batch) -> None:
         """A run was too late to start at all: told whatever lateness the subscription allows."""
         for rule in self._rules(live) if reason is Reason.START_DEADLINE_PASSED else ():
             if "late" in rule.events:
@@ -126,7 +126,7 @@ class Watch:
                 name = reason.name.lower()
                 self._tell(rule, live.job_id, "late", name, SENTENCES[reason], now_us, outbox, run)
 
-    def waiting(self, lives: Collection[Live], now_us: int, outbox: Batch) -> None:
+    def waiting(self, lives: Collection[LiveRun], now_us: int, outbox: Batch) -> None:
         """Looks at the runs in memory for those that should have started by now."""
         self._told_late = {live.key for live in lives if live.key in self._told_late}
         for live in lives:
@@ -149,7 +149,7 @@ class Watch:
         silence = {"expected_at": _time(expected_us), "last_success_at": _time(succeeded_us)}
         self._tell(rule, job_id, "silent", "silent", _SILENT, now_us, outbox, silence=_json(silence))
 
-    def settle(self, now_us: int, outbox: Batch) -> None:
+    def send_folded(self, now_us: int, outbox: Batch) -> None:
         """Quiet times that are over: what was folded into them is told."""
         while self._ends and self._ends[0][0] <= now_us:
             until_us, key = heappop(self._ends)
@@ -165,7 +165,7 @@ class Watch:
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _rules(self, live: Live) -> tuple[Rule, ...]:
+    def _rules(self, live: LiveRun) -> tuple[Rule, ...]:
         if live.lane[1] == DELIVERIES:
             return ()
         of_job = self._of_job.get(live.job_id)
@@ -182,7 +182,7 @@ class Watch:
         del self.troubles[job_id]
         outbox.troubles[job_id] = None
 
-    def _late(self, live: Live, state: str, why: str, now_us: int, outbox: Batch) -> bool:
+    def _late(self, live: LiveRun, state: str, why: str, now_us: int, outbox: Batch) -> bool:
         late_us = now_us - live.due_us
         told = False
         for rule in self._rules(live):
@@ -243,7 +243,7 @@ def _json(value: object) -> str:
 
 
 def _run(
-    live: Live, state: str, started_us: int | None = None, finished_us: int | None = None, late_us: int | None = None
+    live: LiveRun, state: str, started_us: int | None = None, finished_us: int | None = None, late_us: int | None = None
 ) -> str:
     return _json(
         {

@@ -8,10 +8,10 @@ from noonmark.model.ids import JobId, PolicyId, TenantId
 from noonmark.model.notice import DELIVERIES, Rule, Trouble
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
-from noonmark.shard.live import Live, State
+from noonmark.shard.live_run import LiveRun, State
+from noonmark.shard.notice_rules import NoticeRules
 from noonmark.shard.outbox import Batch
 from noonmark.shard.verdict import Ended, Verdict
-from noonmark.shard.watch import Watch
 
 JOB, OTHER = JobId(5 << 12 | 3), JobId(6 << 12 | 3)
 KIND = ("default", "task")
@@ -26,22 +26,22 @@ def rule(*events: str, number: int = 1, job: JobId | None = None, tenant: int = 
     return Rule(number, TenantId(tenant), job, frozenset(events), **values)  # type: ignore[arg-type]
 
 
-def live(job: JobId = JOB, nominal_us: int = 1, kind: tuple[str, str] = KIND, tenant: int = 1) -> Live:
+def live(job: JobId = JOB, nominal_us: int = 1, kind: tuple[str, str] = KIND, tenant: int = 1) -> LiveRun:
     row = RunRow(job, nominal_us, nominal_us, TenantId(tenant), 1, PolicyId(1), 5, 1, 1, Reason.SCHEDULED, None)
-    return Live(row, kind)
+    return LiveRun(row, kind)
 
 
 class Watched:
     """A watch, and what it has told so far."""
 
     def __init__(self, *rules: Rule) -> None:
-        self.watch = Watch(7)
+        self.notice_rules = NoticeRules(7)
         self.outbox = Batch()
-        self.watch.follow(rules, self.outbox)
+        self.notice_rules.follow(rules, self.outbox)
 
-    def end(self, verdict: Verdict, at_s: float = 0.0, of: Live | None = None) -> None:
+    def end(self, verdict: Verdict, at_s: float = 0.0, of: LiveRun | None = None) -> None:
         end = Ended(verdict.outcome, 2, 1, error="boom" if verdict.failed else None)
-        self.watch.ended(of or live(), verdict, end, round(at_s * SECOND_US), self.outbox)
+        self.notice_rules.ended(of or live(), verdict, end, round(at_s * SECOND_US), self.outbox)
 
     def told(self) -> list[tuple[str, int]]:
         return [(notice.type, notice.folded) for notice in self.outbox.notices]
@@ -49,7 +49,7 @@ class Watched:
 
 def test_nobody_watches() -> None:
     watched = Watched()
-    assert not watched.watch.on
+    assert not watched.notice_rules.on
     watched.end(DIED)
     assert not watched.outbox
 
@@ -70,7 +70,7 @@ def test_deliveries_are_never_told_of() -> None:
     watched = Watched(rule("failed", "dead", "late", late_us=0))
     delivery = live(kind=DELIVERIES)
     watched.end(DIED, of=delivery)
-    watched.watch.granted(delivery, SECOND_US, watched.outbox)
+    watched.notice_rules.granted(delivery, SECOND_US, watched.outbox)
     assert watched.told() == []
 
 
@@ -90,15 +90,15 @@ def test_a_recovery_comes_once_and_a_cancelled_run_is_none() -> None:
 def test_trouble_is_kept_only_for_who_wants_to_hear_of_its_end() -> None:
     watched = Watched(rule("failed"))
     watched.end(FAILED)
-    assert watched.watch.troubles == {}
+    assert watched.notice_rules.troubles == {}
 
 
 def test_trouble_that_nobody_watches_any_more_is_forgotten() -> None:
     watched = Watched(rule("recovered"))
     watched.end(FAILED)
-    watched.watch.follow([], watched.outbox)
-    assert (watched.watch.troubles, watched.outbox.troubles) == ({}, {JOB: None})
-    assert not watched.watch.on
+    watched.notice_rules.follow([], watched.outbox)
+    assert (watched.notice_rules.troubles, watched.outbox.troubles) == ({}, {JOB: None})
+    assert not watched.notice_rules.on
 
 
 def test_what_happens_in_the_quiet_time_is_folded_and_told_at_its_end() -> None:
@@ -107,17 +107,17 @@ def test_what_happens_in_the_quiet_time_is_folded_and_told_at_its_end() -> None:
         watched.end(FAILED, second)
     watched.end(FAILED, 3, of=live(OTHER))
     assert watched.told() == [("run.failed", 0), ("run.failed", 0)]
-    watched.watch.settle(59 * SECOND_US, watched.outbox)
+    watched.notice_rules.send_folded(59 * SECOND_US, watched.outbox)
     assert len(watched.told()) == 2
-    watched.watch.settle(60 * SECOND_US, watched.outbox)
+    watched.notice_rules.send_folded(60 * SECOND_US, watched.outbox)
     assert watched.told()[2:] == [("run.failed", 2)]
     # that notice began a quiet time of its own, and the other job's went by without more
     watched.end(FAILED, 70)
-    watched.watch.settle(100 * SECOND_US, watched.outbox)
+    watched.notice_rules.send_folded(100 * SECOND_US, watched.outbox)
     assert len(watched.told()) == 3
-    watched.watch.settle(120 * SECOND_US, watched.outbox)
+    watched.notice_rules.send_folded(120 * SECOND_US, watched.outbox)
     assert watched.told()[3:] == [("run.failed", 0)]
-    watched.watch.settle(1000 * SECOND_US, watched.outbox)
+    watched.notice_rules.send_folded(1000 * SECOND_US, watched.outbox)
     watched.end(FAILED, 1001)
     assert len(watched.told()) == 5
     assert len({notice.event_id for notice in watched.outbox.notices}) == 5
@@ -127,30 +127,30 @@ def test_a_subscription_that_ended_is_not_told_what_was_folded() -> None:
     watched = Watched(rule("failed"))
     watched.end(FAILED, 0)
     watched.end(FAILED, 1)
-    watched.watch.follow([rule("failed", number=2)], watched.outbox)
-    watched.watch.settle(100 * SECOND_US, watched.outbox)
+    watched.notice_rules.follow([rule("failed", number=2)], watched.outbox)
+    watched.notice_rules.send_folded(100 * SECOND_US, watched.outbox)
     assert len(watched.told()) == 1
 
 
 def test_a_late_start_is_told_unless_its_waiting_was() -> None:
     watched = Watched(rule("late", quiet_us=0))
-    assert watched.watch.late_us == 10 * SECOND_US
+    assert watched.notice_rules.late_us == 10 * SECOND_US
     waiting, started, on_time = live(nominal_us=1), live(nominal_us=2), live(nominal_us=25 * SECOND_US)
     for one in (waiting, started, on_time):
         one.state = State.READY
     started.state = State.GRANTED
-    watched.watch.waiting([waiting, started, on_time], 30 * SECOND_US, watched.outbox)
-    watched.watch.waiting([waiting, started, on_time], 31 * SECOND_US, watched.outbox)
-    watched.watch.granted(waiting, 32 * SECOND_US, watched.outbox)
-    watched.watch.granted(started, 32 * SECOND_US, watched.outbox)
+    watched.notice_rules.waiting([waiting, started, on_time], 30 * SECOND_US, watched.outbox)
+    watched.notice_rules.waiting([waiting, started, on_time], 31 * SECOND_US, watched.outbox)
+    watched.notice_rules.granted(waiting, 32 * SECOND_US, watched.outbox)
+    watched.notice_rules.granted(started, 32 * SECOND_US, watched.outbox)
     told = [json.loads(notice.run or "") for notice in watched.outbox.notices]
     assert [(run["state"], run["late_s"]) for run in told] == [("waiting", 30.0), ("running", 32.0)]
 
 
 def test_a_run_that_never_started_is_late_whatever_the_threshold() -> None:
     watched = Watched(rule("late", late_us=10**12))
-    watched.watch.expired(live(), Reason.CANCELLED, SECOND_US, watched.outbox)
-    watched.watch.expired(live(), Reason.START_DEADLINE_PASSED, SECOND_US, watched.outbox)
+    watched.notice_rules.expired(live(), Reason.CANCELLED, SECOND_US, watched.outbox)
+    watched.notice_rules.expired(live(), Reason.START_DEADLINE_PASSED, SECOND_US, watched.outbox)
     assert [notice.reason for notice in watched.outbox.notices] == ["start_deadline_passed"]
 
 
@@ -158,7 +158,7 @@ def test_silence_is_told_once_to_each_until_a_success() -> None:
     first, second = rule("silent", number=1), rule("silent", "recovered", number=2)
     watched = Watched(first, second)
     for one in (first, first, second):
-        watched.watch.silent(one, JOB, 5, None, 6, watched.outbox)
+        watched.notice_rules.silent(one, JOB, 5, None, 6, watched.outbox)
     assert [notice.subscription_id for notice in watched.outbox.notices] == [1, 2]
     assert watched.outbox.troubles == {JOB: Trouble(6, frozenset({1, 2}))}
     watched.end(SUCCEEDED)
@@ -170,13 +170,13 @@ def test_a_shard_that_is_given_away_takes_its_state_along() -> None:
     watched = Watched(rule("failed", "recovered"))
     watched.end(FAILED, 0)
     watched.end(FAILED, 1)
-    watched.watch.drop(3)
-    watched.watch.settle(100 * SECOND_US, watched.outbox)
+    watched.notice_rules.drop(3)
+    watched.notice_rules.send_folded(100 * SECOND_US, watched.outbox)
     assert len(watched.told()) == 1
-    assert watched.watch.troubles == {}
+    assert watched.notice_rules.troubles == {}
 
 
 def test_a_long_error_is_cut() -> None:
     watched = Watched(rule("dead"))
-    watched.watch.ended(live(), DIED, Ended(Outcome.FAILED, 1, error="x" * 20_000), 0, watched.outbox)
+    watched.notice_rules.ended(live(), DIED, Ended(Outcome.FAILED, 1, error="x" * 20_000), 0, watched.outbox)
     assert len(watched.outbox.notices[0].error or "") == 8_000

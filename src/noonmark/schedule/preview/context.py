@@ -20,7 +20,7 @@ _BY_WALL_CLOCK = ("cron:", "rrule:", "steps:")
 _OF_FILTER = ("exclude=", "only=", "tz=")
 
 
-class Outlook:
+class PreviewContext:
     def __init__(self, spec: ScheduleSpec, *, now_us: int, jitter_s: float, key: str, tz: str | None) -> None:
         """Refuses what a job could not have either."""
         validate(spec, now_us, jitter_s, key)

@@ -37,14 +37,14 @@ class Grant:
         self.granted_us = granted_us
         self.known_us = known_us
         """Since when its worker should know it: since the answer left, or since a takeover. Patience begins then."""
-        self.runs: list[Live] = []
+        self.runs: list[LiveRun] = []
         self.remaining: dict[int, int] = {}
 
-    def current(self) -> list["Live"]:
+    def current(self) -> list["LiveRun"]:
         return [live for live in self.runs if live.grant is self]
 
 
-class Live:
+class LiveRun:
     __slots__ = (
         "attempt",
         "cancelling",
@@ -86,6 +86,6 @@ class Live:
         self.state = State.HELD
         self.grant: Grant | None = None
 
-    def __lt__(self, other: "Live") -> bool:
+    def __lt__(self, other: "LiveRun") -> bool:
         """Heaps ask this when all else is equal: of a run that was taken out and read back, the old entry lingers."""
         return False

@@ -10,25 +10,25 @@ from collections.abc import Awaitable, Callable, Collection
 from noonmark.model.ids import JobId, PolicyId
 from noonmark.node.committer import Committer
 from noonmark.store.connect import Connection
-from noonmark.store.jobs import JobHead, load_heads, load_heads_by_name
+from noonmark.store.jobs import JobRow, load_job_rows, load_job_rows_by_name
 
 _MOST = 20_000
 _MOST_INPUT = 2_048
 
 
-class Heads:
+class JobCache:
     def __init__(self, committer: Committer, know: Callable[[Connection, set[PolicyId]], Awaitable[None]]) -> None:
         self._committer = committer
         self._know = know
-        self._by_id: OrderedDict[JobId, JobHead] = OrderedDict()
+        self._by_id: OrderedDict[JobId, JobRow] = OrderedDict()
         self._by_name: dict[tuple[int, str], JobId] = {}
         self.changes = 0
         """Goes up with every change of a job: who waited for heads meanwhile must ask again."""
 
-    def get(self, job_id: JobId) -> JobHead | None:
+    def get(self, job_id: JobId) -> JobRow | None:
         return self._by_id.get(job_id)
 
-    def find(self, tenant_id: int, name: str) -> JobHead | None:
+    def find(self, tenant_id: int, name: str) -> JobRow | None:
         job_id = self._by_name.get((tenant_id, name))
         return None if job_id is None else self._by_id.get(job_id)
 
@@ -44,16 +44,16 @@ class Heads:
 
     async def load(
         self, tenant_id: int, job_ids: Collection[JobId], names: Collection[tuple[int, str]]
-    ) -> tuple[list[JobHead], int]:
+    ) -> tuple[list[JobRow], int]:
         """Reads heads in the committer's order and keeps them; those that do not exist are absent.
 
         They hold as long as `changes` is what it was when they were read.
         """
 
-        async def read(connection: Connection) -> tuple[list[JobHead], int]:
-            found = await load_heads(connection, list(job_ids)) if job_ids else []
+        async def read(connection: Connection) -> tuple[list[JobRow], int]:
+            found = await load_job_rows(connection, list(job_ids)) if job_ids else []
             if names:
-                found += await load_heads_by_name(connection, tenant_id, list(names))
+                found += await load_job_rows_by_name(connection, tenant_id, list(names))
             await self._know(connection, {head.policy_id for head in found})
             for head in found:
                 self._keep(head)
@@ -61,7 +61,7 @@ class Heads:
 
         return await self._committer.perform(read)
 
-    def _keep(self, head: JobHead) -> None:
+    def _keep(self, head: JobRow) -> None:
         if head.input is not None and len(head.input) > _MOST_INPUT:
             return
         self._by_id[head.job_id] = head
