@@ -6,6 +6,7 @@ from noonmark.model.audit import Entry
 from noonmark.model.ids import GrantId, JobId, RunKey
 from noonmark.model.notice import Notice, Trouble
 from noonmark.model.reason import Reason
+from noonmark.model.request import RequestRow
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 
 
@@ -50,6 +51,7 @@ class Batch:
         "fixed_delay_ends",
         "grants",
         "notices",
+        "requests",
         "requeues",
         "slept",
         "troubles",
@@ -68,6 +70,8 @@ class Batch:
         self.attempts: list[AttemptRow] = []
         self.dead: list[DeadRow] = []
         self.audit: list[Entry] = []
+        self.requests: list[RequestRow] = []
+        """Of some of the created runs: the requests that asked for them."""
         self.notices: list[Notice] = []
         self.troubles: dict[JobId, Trouble | None] = {}
         """Watched jobs that are in trouble from now on, or (None) no longer."""
@@ -88,6 +92,7 @@ class Batch:
             or self.attempts
             or self.dead
             or self.audit
+            or self.requests
             or self.notices
             or self.troubles
         )

@@ -18,7 +18,7 @@ Invariants
 
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from noonmark.clock import SECOND_US
 from noonmark.model.ids import GrantId, JobId, PolicyId, RunKey, TenantId, WorkerId, shard_of
@@ -213,15 +213,15 @@ class Owner:
         self.backlog.leave(live.lane)
         self._forget(live)
 
-    def withdraw(self, job_id: JobId) -> None:
-        """Takes all waiting runs of a job out of memory and leaves their rows to the caller."""
-        for live in [live for live in self.live.values() if live.job_id == job_id]:
+    def withdraw(self, job_ids: Collection[JobId]) -> None:
+        """Takes all waiting runs of the jobs out of memory and leaves their rows to the caller."""
+        for live in [live for live in self.live.values() if live.job_id in job_ids]:
             if live.state is not State.GRANTED:
                 self.set_aside(live)
 
-    def granted_of(self, job_id: JobId) -> list[int]:
-        """The nominal times of the job's runs that workers have."""
-        return [key[1] for key, live in self.live.items() if key[0] == job_id and live.state is State.GRANTED]
+    def granted_of(self, job_ids: Collection[JobId]) -> list[RunKey]:
+        """The runs of the jobs that workers have."""
+        return [key for key, live in self.live.items() if key[0] in job_ids and live.state is State.GRANTED]
 
     def return_grant(self, grant_id: GrantId, now_us: int) -> None:
         """The worker hung up before its answer was ready: nothing of the grant was started."""

@@ -65,6 +65,8 @@ async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> li
         if batch.attempts:
             await connection.copy_records_to_table("attempt", schema_name="noonmark", records=batch.attempts)
         await record(connection, batch.audit)
+        if batch.requests:
+            await connection.execute(statement("keep_requests"), *columns(batch.requests, 6))
         if batch.notices:
             await insert_notices(connection, batch.notices)
         if batch.troubles:

@@ -93,7 +93,7 @@ class Engine:
         job = self.find(ref)
         job.active = False
         self._drop_planned(job, keep=job.link_us)
-        self.owner.withdraw(job.job_id)
+        self.owner.withdraw({job.job_id})
         self.owner.paused.add(job.job_id)
         self.parked |= {key for key in self.rows if key[0] == job.job_id and key not in self.owner.live}
         return job
@@ -120,7 +120,7 @@ class Engine:
         running = [key for key, live in self.owner.live.items() if key[0] == job.job_id and _granted(live)]
         for key in running:
             self.owner.cancel(key, self.clock.now_us())
-        self.owner.withdraw(job.job_id)
+        self.owner.withdraw({job.job_id})
         for key in [key for key in self.rows if key[0] == job.job_id and key not in running]:
             self._end_waiting(key, Outcome.WITHDRAWN, Reason.JOB_DELETED)
         del self.jobs[job.job_id]
@@ -240,7 +240,7 @@ class Engine:
     def _drop_planned(self, job: Planned, keep: int | None = None) -> None:
         """What the schedule has made ahead of its time is taken back."""
         now_us = self.clock.now_us()
-        self.owner.withdraw(job.job_id)
+        self.owner.withdraw({job.job_id})
         for key, row in list(self.rows.items()):
             if key[0] != job.job_id or key in self.owner.live or key in self.parked:
                 continue

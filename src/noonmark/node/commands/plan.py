@@ -1,5 +1,6 @@
 """From a job's definition to what its owner stores and plans."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -64,14 +65,14 @@ def spec_text(spec: JobSpec) -> str:
     return text if spec.labels else text.removesuffix(_NO_LABELS) + "}"
 
 
-async def make_plans(pool: Pool, tenant_id: int, specs: list[JobSpec], created_us: int) -> list[Plan]:
+async def make_plans(pool: Pool, tenant_id: int, specs: Sequence[JobSpec], created_us: Sequence[int]) -> list[Plan]:
     """Interns what the definitions share. What is interned in vain stays, and harms nobody.
 
-    Phases count from the creation of the job, so a later change of it does not move them.
+    Phases count from the creation of each job, so a later change of it does not move them.
     """
     timings = [
-        timing(spec.schedule, key=f"{tenant_id}/{spec.name}", created_us=created_us, jitter_s=spec.jitter_s)
-        for spec in specs
+        timing(spec.schedule, key=f"{tenant_id}/{spec.name}", created_us=since_us, jitter_s=spec.jitter_s)
+        for spec, since_us in zip(specs, created_us, strict=True)
     ]
     carried = [spec.policy(chained=one.delay_us is not None) for spec, one in zip(specs, timings, strict=True)]
     policies = await intern_policies(pool, set(carried))

@@ -9,8 +9,8 @@ import asyncio
 from noonmark.errors import NotOwner
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
+from noonmark.node.commands.dead_letters import park_paused
 from noonmark.node.commands.plan import run_row
-from noonmark.node.commands.run_commands import park_paused
 from noonmark.node.life import Life
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
