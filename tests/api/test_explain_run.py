@@ -2,7 +2,7 @@
 
 import pytest
 
-from noonmark.api.stories.run_story import RunFacts, length, tell_run
+from noonmark.api.explain.run_story import RunFacts, length, tell_run
 from noonmark.clock import SECOND_US, SettableClock
 from noonmark.model.ids import JobId, run_text
 from noonmark.model.policy import Retry

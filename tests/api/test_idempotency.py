@@ -7,7 +7,7 @@ from uuid import uuid4
 import aiohttp
 import pytest
 
-from noonmark.api.manners import idempotency
+from noonmark.api.middleware import idempotency
 from noonmark.errors import Unavailable
 from noonmark.store.connect import Pool
 from noonmark.store.idempotency import RequestClaim, claim_request, forget_old_requests, hold_request

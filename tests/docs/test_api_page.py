@@ -11,8 +11,9 @@ import pytest
 import noonmark.api.app  # noqa: F401  (with it, every problem that the API can tell is known)
 from noonmark.api import problems
 from noonmark.api.bodies import MAX_BATCH
-from noonmark.api.manners import fields, idempotency, pages
-from noonmark.api.manners.body import MAX_BODY_BYTES
+from noonmark.api.dispatch import fields
+from noonmark.api.dispatch.request import MAX_BODY_BYTES
+from noonmark.api.middleware import idempotency, pages
 from noonmark.api.routes import followers
 from noonmark.errors import NoonmarkError, RunEnded
 from noonmark.model.caller import Role

@@ -1,18 +1,16 @@
 """What a route knows of its request: the tenant, the node, and the way to the owner of a shard."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
-from litestar import Request
-from litestar.di import NamedDependency
-from litestar.params import SkipValidation
 
 from noonmark.api.access.keyring import KeyRing
+from noonmark.api.crowd import Crowd
+from noonmark.api.dispatch.request import Request
 from noonmark.api.forward import FORWARDED_HEADER, ORIGIN_HEADER, Forwarder, Outbound
 from noonmark.api.owners import Parts, at_owners
 from noonmark.api.ports import NodePort
-from noonmark.api.routes.crowd import Crowd
 from noonmark.api.validate import ID_PREFIX, Validator
 from noonmark.errors import InvalidInput, NotFound
 from noonmark.model.ids import JobId, parse_job, shard_for, shard_of
@@ -24,7 +22,6 @@ TENANT_HEADER = "Noonmark-Tenant"
 DEFAULT_TENANT = "default"
 _PASSED_ON = ("Authorization", TENANT_HEADER, "Content-Type", "If-Match", "If-None-Match", "User-Agent")
 
-AnyRequest = Request[Any, Any, Any]
 Item = TypeVar("Item")
 Done = TypeVar("Done")
 
@@ -37,7 +34,7 @@ class Call:
         forwarder: Forwarder,
         crowd: Crowd,
         keys: KeyRing,
-        request: AnyRequest,
+        request: Request,
         tenant: str,
         tenant_id: int,
     ) -> None:
@@ -50,7 +47,7 @@ class Call:
         self.tenant_id = tenant_id
         self._forwarder = forwarder
         self._request = request
-        self._forwarded = FORWARDED_HEADER in request.headers
+        self._forwarded = request.header(FORWARDED_HEADER) is not None
 
     @property
     def now_us(self) -> int:
@@ -92,9 +89,8 @@ class Call:
             return [await command()]
 
         async def there(address: str, _: list[None]) -> list[Done]:
-            url = self._request.url
-            path = f"{url.path}?{url.query}" if url.query else url.path
-            outbound = Outbound(self._request.method, path, self._passed_on(), await self._request.body())
+            body = bytes(await self._request.body())
+            outbound = Outbound(self._request.method, self._request.target, self._passed_on(), body)
             return [msgspec.json.decode(await self._forwarder.send(address, outbound) or b"null", type=answer)]
 
         parts: Parts[None, Done] = Parts([None], [shard], here=here, there=there, label=str)
@@ -114,7 +110,7 @@ class Call:
 
         async def there(address: str, part: list[Item]) -> list[Done]:
             outbound = Outbound(
-                self._request.method, self._request.url.path, self._passed_on(), msgspec.json.encode(body(part))
+                self._request.method, self._request.path, self._passed_on(), msgspec.json.encode(body(part))
             )
             return read(await self._forwarder.send(address, outbound), len(part))
 
@@ -122,11 +118,8 @@ class Call:
         return await at_owners(self.node, parts, forwarded=self._forwarded)
 
     def _passed_on(self) -> dict[str, str]:
-        passed = {name: value for name in _PASSED_ON if (value := self._request.headers.get(name)) is not None}
+        passed = {name: value for name in _PASSED_ON if (value := self._request.header(name)) is not None}
         return passed if self.caller.address is None else {**passed, ORIGIN_HEADER: self.caller.address}
-
-
-Here = NamedDependency[SkipValidation[Call]]
 
 
 async def tenant_of(node: NodePort, named: str | None) -> tuple[str, int]:

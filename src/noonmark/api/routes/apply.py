@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
-from litestar import Response, put
-from litestar.params import FromPath, HeaderParameter, JSONBody
 
 from noonmark.api import present
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.etags import etag, expected_version
+from noonmark.api.call import Call
+from noonmark.api.dispatch.answer import Response
+from noonmark.api.dispatch.signature import Header
+from noonmark.api.middleware.etags import etag, expected_version
 from noonmark.api.routes.job_answers import reread
 from noonmark.api.routes.jobs import IfMatch
 from noonmark.errors import InvalidInput
@@ -20,15 +19,14 @@ from noonmark.wire.jobs import AppliedJob, AppliedList, AppliedName, ApplyBatch,
 from noonmark.wire.resources import JobSpec
 
 IfNoneMatch = Annotated[
-    str | None, HeaderParameter(name="If-None-Match", max_length=40, description="`*`: create the job, change none.")
+    str | None, Header("If-None-Match"), msgspec.Meta(max_length=40, description="`*`: create the job, change none.")
 ]
 
 
-@put("/{ref:str}", dto=JsonBody, return_dto=None, status_code=200)
 async def put_job(
-    ref: FromPath[str],
-    data: JSONBody[JobDefinition],
-    call: Here,
+    ref: str,
+    data: JobDefinition,
+    call: Call,
     if_match: IfMatch = None,
     if_none_match: IfNoneMatch = None,
 ) -> Response[AppliedJob]:
@@ -59,8 +57,7 @@ async def put_job(
     return Response(job, status_code=201 if job.outcome == "created" else 200, headers=headers)
 
 
-@put("/batch", dto=JsonBody, return_dto=None, status_code=200)
-async def put_jobs(data: JSONBody[ApplyBatch], call: Here) -> AppliedList:
+async def put_jobs(data: ApplyBatch, call: Call) -> AppliedList:
     """Up to 1,000 jobs, all checked before any is stored; each is created, changed or left unchanged.
 
     It may be sent again at any time: what is done already is unchanged then. With `dry_run` it only says what it would
@@ -93,6 +90,3 @@ async def _standing(call: Call, specs: Sequence[JobSpec]) -> dict[str, JobSpec]:
     known = await fetch_job_ids(call.node.pool, call.tenant_id, names)
     found = await fetch_jobs(call.node.pool, call.tenant_id, [one.job_id for one in known.values()])
     return {spec.name: spec for spec in map(present.read_spec, found.values())}
-
-
-handlers = [put_job, put_jobs]

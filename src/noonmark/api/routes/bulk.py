@@ -5,13 +5,10 @@ from collections.abc import Sequence
 from typing import NamedTuple, assert_never
 
 import msgspec
-from litestar import post
-from litestar.params import JSONBody
 
 from noonmark.api.access.roles import ADMIN, check
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.pages import AfterName, decode_cursor, encode_cursor
+from noonmark.api.call import Call
+from noonmark.api.middleware.pages import AfterName, decode_cursor, encode_cursor
 from noonmark.api.problems import Relayed
 from noonmark.api.routes.selection import selection
 from noonmark.clock import monotonic_s
@@ -50,8 +47,7 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True):
     confirm: bool = True
 
 
-@post("/bulk", dto=JsonBody, return_dto=None, status_code=200)
-async def bulk_jobs(data: JSONBody[BulkJobs], call: Here) -> BulkJobsAnswer:
+async def bulk_jobs(data: BulkJobs, call: Call) -> BulkJobsAnswer:
     """Pauses, resumes or deletes all jobs that match, in the order of their names.
 
     Ask with `dry_run` first: it answers how many match. Then send that number as `expect`, or `confirm` to go ahead
@@ -211,6 +207,3 @@ def _failure(job_id: JobId, error: NoonmarkError) -> BulkFailure:
 
 def _name(spec: str) -> str:
     return msgspec.json.decode(spec, type=_Named).name
-
-
-handlers = [bulk_jobs]

@@ -5,13 +5,10 @@ from datetime import datetime
 from typing import Annotated, TypeVar
 
 import msgspec
-from litestar import get, post
-from litestar.params import FromQuery, JSONBody, QueryParameter
 
 from noonmark.api import present
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.pages import AfterDead, Cursor, Limit, decode_cursor, encode_cursor
+from noonmark.api.call import Call
+from noonmark.api.middleware.pages import AfterDead, Cursor, Limit, decode_cursor, encode_cursor
 from noonmark.api.routes.run_list import ErrorText, Reasons, instant_of, range_of, reasons_of, text_of
 from noonmark.clock import NEVER_US, to_datetime
 from noonmark.errors import InvalidInput, NotFound
@@ -19,15 +16,14 @@ from noonmark.model.ids import RunKey, parse_run, run_text, shard_of
 from noonmark.store.reads.dead import DeadFilter, find_dead, list_dead
 from noonmark.wire.runs import MAX_AT_ONCE, DeadMatch, DeadPage, Discard, Discarded, Redrive, Redriven
 
-DiedFrom = Annotated[datetime | None, QueryParameter(description="Died from here on.")]
-DiedTo = Annotated[datetime | None, QueryParameter(description="Died before this.")]
+DiedFrom = Annotated[datetime | None, msgspec.Meta(description="Died from here on.")]
+DiedTo = Annotated[datetime | None, msgspec.Meta(description="Died before this.")]
 Many = TypeVar("Many", Redrive, Discard)
 
 
-@get("/")
 async def list_dead_letters(
-    call: Here,
-    job: FromQuery[str | None] = None,
+    call: Call,
+    job: str | None = None,
     reasons: Reasons = None,
     error: ErrorText = None,
     died_from: DiedFrom = None,
@@ -52,8 +48,7 @@ async def list_dead_letters(
     )
 
 
-@post("/redrive", status_code=200, dto=JsonBody, return_dto=None)
-async def redrive(data: JSONBody[Redrive], call: Here) -> Redriven:
+async def redrive(data: Redrive, call: Call) -> Redriven:
     """Makes dead letters runs again, due now, with their attempts counted anew; says how many."""
     keys, more = await _chosen(call, data)
     if data.dry_run:
@@ -66,8 +61,7 @@ async def redrive(data: JSONBody[Redrive], call: Here) -> Redriven:
     return Redriven(redriven=done, matched=len(keys), more=more)
 
 
-@post("/discard", status_code=200, dto=JsonBody, return_dto=None)
-async def discard(data: JSONBody[Discard], call: Here) -> Discarded:
+async def discard(data: Discard, call: Call) -> Discarded:
     """Removes dead letters for good; the history of their runs stays. They cannot be redriven any more."""
     keys, more = await _chosen(call, data)
     if data.dry_run:
@@ -149,6 +143,3 @@ def _parse(call: Call, position: int, text: str) -> RunKey:
 def _count_once(count: int, size: int) -> list[int]:
     """A part is answered with one number for all its items."""
     return [count, *[0] * (size - 1)]
-
-
-handlers = [list_dead_letters, redrive, discard]

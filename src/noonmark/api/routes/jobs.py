@@ -3,15 +3,14 @@
 from typing import Annotated, Any
 
 import msgspec
-from litestar import Response, delete, get, patch, post
-from litestar.params import FromPath, HeaderParameter, JSONBody, QueryParameter
 
 from noonmark.api import present
 from noonmark.api.bodies import JobBatch, JobList, JobPage
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.etags import expected_version
-from noonmark.api.manners.pages import AfterName, Cursor, Limit, cut, decode_cursor, encode_cursor
+from noonmark.api.call import Call
+from noonmark.api.dispatch.answer import Response
+from noonmark.api.dispatch.signature import Header
+from noonmark.api.middleware.etags import expected_version
+from noonmark.api.middleware.pages import AfterName, Cursor, Limit, cut, decode_cursor, encode_cursor
 from noonmark.api.routes.job_answers import reread, tagged
 from noonmark.api.routes.runs import submit_one
 from noonmark.api.routes.selection import JobState, Labels, NamePrefix, Queue, Task, selection
@@ -23,7 +22,7 @@ from noonmark.wire.jobs import Trigger
 from noonmark.wire.resources import Job, JobPatch, JobSpec, Run, Submission
 
 IfMatch = Annotated[
-    str | None, HeaderParameter(name="If-Match", max_length=40, description="The version that the change is meant for.")
+    str | None, Header("If-Match"), msgspec.Meta(max_length=40, description="The version that the change is meant for.")
 ]
 
 
@@ -37,8 +36,7 @@ def _some_jobs(answer: bytes, _size: int) -> list[Any]:
     return list(msgspec.json.decode(answer, type=_SomeJobs).jobs)
 
 
-@post("/", dto=JsonBody, return_dto=None)
-async def create_job(data: JSONBody[JobSpec], call: Here) -> Response[Job]:
+async def create_job(data: JobSpec, call: Call) -> Response[Job]:
     """Makes a job; a name that is taken is refused."""
     await call.validator.check_jobs([data], call.now_us, "")
     await _refuse_known_names(call, [data], "")
@@ -50,8 +48,7 @@ async def create_job(data: JSONBody[JobSpec], call: Here) -> Response[Job]:
     return tagged(job, 201, {"Location": f"/v1/jobs/{job.id}"})
 
 
-@post("/batch", dto=JsonBody, return_dto=None)
-async def create_jobs(data: JSONBody[JobBatch], call: Here) -> JobList:
+async def create_jobs(data: JobBatch, call: Call) -> JobList:
     """Up to 10,000 jobs, all checked before any is stored.
 
     Each owner stores its part of the batch or none of it. If an owner fails after another has stored its part, the
@@ -74,9 +71,8 @@ async def create_jobs(data: JSONBody[JobBatch], call: Here) -> JobList:
     return JobList(jobs)
 
 
-@get("/")
 async def list_jobs(
-    call: Here,
+    call: Call,
     limit: Limit = 100,
     cursor: Cursor = None,
     name_prefix: NamePrefix = "",
@@ -84,7 +80,7 @@ async def list_jobs(
     labels: Labels = None,
     task: Task = None,
     queue: Queue = None,
-    count: Annotated[bool, QueryParameter(description="Also count all that match.")] = False,
+    count: Annotated[bool, msgspec.Meta(description="Also count all that match.")] = False,
 ) -> JobPage:
     """By name: it is unique in the tenant and never changes, so no job is shown twice or left out between pages."""
     wanted = selection(name_prefix=name_prefix, labels=labels, state=in_state, task=task, queue=queue)
@@ -96,16 +92,12 @@ async def list_jobs(
     return JobPage(jobs, encode_cursor(AfterName(jobs[-1].name)) if more else None, matching)
 
 
-@get("/{ref:str}")
-async def read_job(ref: FromPath[str], call: Here) -> Response[Job]:
+async def read_job(ref: str, call: Call) -> Response[Job]:
     """One job, by its id or its name."""
     return tagged(present.job(await call.job(ref), call.tenant, call.now_us))
 
 
-@patch("/{ref:str}", dto=JsonBody, return_dto=None)
-async def change_job(
-    ref: FromPath[str], data: JSONBody[JobPatch], call: Here, if_match: IfMatch = None
-) -> Response[Job]:
+async def change_job(ref: str, data: JobPatch, call: Call, if_match: IfMatch = None) -> Response[Job]:
     """Changes the fields that are given, as a new version."""
     expected = expected_version(if_match)
     record = await call.job(ref)
@@ -118,8 +110,7 @@ async def change_job(
     return tagged(await call.at_owner(shard_of(record.job_id), command, Job))
 
 
-@delete("/{ref:str}")
-async def delete_job(ref: FromPath[str], call: Here, if_match: IfMatch = None) -> None:
+async def delete_job(ref: str, call: Call, if_match: IfMatch = None) -> None:
     """Deletes the job; its waiting runs are withdrawn and its running ones are asked to stop."""
     expected = expected_version(if_match)
     job_id = (await call.job(ref)).job_id
@@ -130,8 +121,7 @@ async def delete_job(ref: FromPath[str], call: Here, if_match: IfMatch = None) -
     await call.at_owner(shard_of(job_id), command, type(None))
 
 
-@post("/{ref:str}/pause", status_code=200)
-async def pause_job(ref: FromPath[str], call: Here) -> Response[Job]:
+async def pause_job(ref: str, call: Call) -> Response[Job]:
     """Nothing of the job starts until it is resumed; what is running goes on."""
     job_id = (await call.job(ref)).job_id
 
@@ -142,8 +132,7 @@ async def pause_job(ref: FromPath[str], call: Here) -> Response[Job]:
     return tagged(await call.at_owner(shard_of(job_id), command, Job))
 
 
-@post("/{ref:str}/resume", status_code=200)
-async def resume_job(ref: FromPath[str], call: Here) -> Response[Job]:
+async def resume_job(ref: str, call: Call) -> Response[Job]:
     """The job fires again, and its parked runs go on; what passed during the pause is not made up for."""
     job_id = (await call.job(ref)).job_id
 
@@ -154,8 +143,7 @@ async def resume_job(ref: FromPath[str], call: Here) -> Response[Job]:
     return tagged(await call.at_owner(shard_of(job_id), command, Job))
 
 
-@post("/{ref:str}/trigger", status_code=202, dto=JsonBody, return_dto=None)
-async def trigger_job(ref: FromPath[str], call: Here, data: JSONBody[Trigger | None] = None) -> Response[Run]:
+async def trigger_job(ref: str, call: Call, data: Trigger | None = None) -> Response[Run]:
     """One run of the job, now or at a time; the body may be left out.
 
     With a `dedup_key`, the same key leads to the run that exists for the next 24 hours.
@@ -185,16 +173,3 @@ async def _refuse_known_names(call: Call, specs: list[JobSpec], path: str) -> No
                 field=path.format(position) + "name",
                 fix="choose another name, or change that job: PATCH /v1/jobs/{name}",
             )
-
-
-handlers = [
-    create_job,
-    create_jobs,
-    list_jobs,
-    read_job,
-    change_job,
-    delete_job,
-    pause_job,
-    resume_job,
-    trigger_job,
-]

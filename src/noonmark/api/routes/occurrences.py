@@ -5,12 +5,11 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Annotated
 
-from litestar import delete, get, post
-from litestar.params import FromPath, JSONBody, QueryParameter
+import msgspec
 
 from noonmark.api import present
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
+from noonmark.api.call import Call
+from noonmark.api.dispatch.signature import Query
 from noonmark.api.recurrences import recurrence_of
 from noonmark.clock import from_datetime, to_datetime
 from noonmark.errors import InvalidInput
@@ -21,16 +20,15 @@ from noonmark.store.reads.jobs import JobRecord
 from noonmark.wire.jobs import Backfill, BackfillAnswer, JobFire, JobFires, Skip, Skipped
 from noonmark.wire.resources import JobSpec
 
-Count = Annotated[int, QueryParameter(ge=1, le=MAX_FIRES, description="How many to return at most.")]
-From = Annotated[datetime | None, QueryParameter(name="from", description="Fires after this time; left out: now.")]
-Nominal = Annotated[datetime | None, QueryParameter(description="The skipped occurrence; left out: the first.")]
+Count = Annotated[int, msgspec.Meta(ge=1, le=MAX_FIRES, description="How many to return at most.")]
+From = Annotated[datetime | None, Query("from"), msgspec.Meta(description="Fires after this time; left out: now.")]
+Nominal = Annotated[datetime | None, msgspec.Meta(description="The skipped occurrence; left out: the first.")]
 
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 _FAR_US = 7_258_118_400_000_000
 
 
-@get("/{ref:str}/fires")
-async def list_fires(ref: FromPath[str], call: Here, count: Count = 10, from_at: From = None) -> JobFires:
+async def list_fires(ref: str, call: Call, count: Count = 10, from_at: From = None) -> JobFires:
     """The next fires of a job: within its bounds, with its own jitter, and with what it was told to skip.
 
     A paused job has none until it is resumed; of a fixed delay only the next can be known.
@@ -48,8 +46,7 @@ async def list_fires(ref: FromPath[str], call: Here, count: Count = 10, from_at:
     )
 
 
-@post("/{ref:str}/skip", dto=JsonBody, return_dto=None, status_code=200)
-async def skip_fire(ref: FromPath[str], call: Here, data: JSONBody[Skip | None] = None) -> Skipped:
+async def skip_fire(ref: str, call: Call, data: Skip | None = None) -> Skipped:
     """Skips the next fire, or the one that is named: it never runs. To ask again changes nothing.
 
     If its run exists but has not started, the run is withdrawn; one that has started can only be cancelled.
@@ -60,16 +57,14 @@ async def skip_fire(ref: FromPath[str], call: Here, data: JSONBody[Skip | None] 
     return await _at_owner(call, job_id, lambda: call.node.skip(call.tenant_id, job_id, nominal_us), skipped=True)
 
 
-@delete("/{ref:str}/skip", status_code=200)
-async def unskip_fire(ref: FromPath[str], call: Here, nominal_at: Nominal = None) -> Skipped:
+async def unskip_fire(ref: str, call: Call, nominal_at: Nominal = None) -> Skipped:
     """Takes back a skip whose time is to come: of the named occurrence, or of the first."""
     job_id = (await call.job(ref)).job_id
     nominal_us = None if nominal_at is None else _instant("nominal_at", nominal_at)
     return await _at_owner(call, job_id, lambda: call.node.unskip(call.tenant_id, job_id, nominal_us), skipped=False)
 
 
-@post("/{ref:str}/backfill", dto=JsonBody, return_dto=None, status_code=200)
-async def backfill(ref: FromPath[str], data: JSONBody[Backfill], call: Here) -> BackfillAnswer:
+async def backfill(ref: str, data: Backfill, call: Call) -> BackfillAnswer:
     """Makes runs for occurrences of a range in the past that have none and had none; they are due at once.
 
     Each gets the nominal time of its occurrence, so none can run twice, however often this is sent.
@@ -145,6 +140,3 @@ def _instant(field: str, at: datetime) -> int:
     if not _EARLIEST <= at <= _LATEST:
         raise InvalidInput(field, f"{at.isoformat()} is out of bounds", "use a time from 1970 to 2100")
     return from_datetime(at)
-
-
-handlers = [list_fires, skip_fire, unskip_fire, backfill]

@@ -5,14 +5,12 @@ from contextlib import asynccontextmanager
 from typing import Annotated
 
 import msgspec
-from litestar import get, post
-from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from noonmark.api import present
 from noonmark.api.bodies import AttemptList, RunBatch, RunIds
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.pages import Cursor, Limit
+from noonmark.api.call import Call
+from noonmark.api.dispatch.signature import Query
+from noonmark.api.middleware.pages import Cursor, Limit
 from noonmark.api.routes import run_list
 from noonmark.api.validate import ID_PREFIX
 from noonmark.clock import NEVER_US
@@ -28,12 +26,12 @@ from noonmark.wire.runs import Included, RunPage, RunWithAttempts
 MAX_ATTEMPTS = 1000
 Include = Annotated[
     list[Included] | None,
-    QueryParameter(name="include", description="`attempts`: those that ended, with their results."),
+    Query("include"),
+    msgspec.Meta(description="`attempts`: those that ended, with their results."),
 ]
 
 
-@post("/batch", status_code=202, dto=JsonBody, return_dto=None)
-async def submit_runs(data: JSONBody[RunBatch], call: Here) -> RunIds:
+async def submit_runs(data: RunBatch, call: Call) -> RunIds:
     """Up to 10,000 runs, of one job or of many; the ids come back in order.
 
     All are checked before any is stored, and each owner stores its part of the batch or none of it. If an owner fails
@@ -58,10 +56,9 @@ async def submit_runs(data: JSONBody[RunBatch], call: Here) -> RunIds:
     )
 
 
-@get("/")
 async def list_all_runs(
-    call: Here,
-    job: FromQuery[str | None] = None,
+    call: Call,
+    job: str | None = None,
     states: run_list.States = None,
     reasons: run_list.Reasons = None,
     labels: run_list.Labels = None,
@@ -105,8 +102,7 @@ async def list_all_runs(
     return await run_list.read_page(call, wanted, cursor, limit)
 
 
-@get("/{run_id:str}")
-async def read_run(run_id: FromPath[str], call: Here, include: Include = None) -> RunWithAttempts:
+async def read_run(run_id: str, call: Call, include: Include = None) -> RunWithAttempts:
     """One run, wherever it stands."""
     key = parse_run(run_id)
     run = await read(call, key)
@@ -117,8 +113,7 @@ async def read_run(run_id: FromPath[str], call: Here, include: Include = None) -
     return RunWithAttempts(**msgspec.structs.asdict(run), attempts=attempts)
 
 
-@get("/{run_id:str}/attempts")
-async def list_run_attempts(run_id: FromPath[str], call: Here) -> AttemptList:
+async def list_run_attempts(run_id: str, call: Call) -> AttemptList:
     """The attempts that ended, first to last."""
     key = parse_run(run_id)
     rows = await list_attempts(call.node.pool, call.tenant_id, key, MAX_ATTEMPTS)
@@ -127,8 +122,7 @@ async def list_run_attempts(run_id: FromPath[str], call: Here) -> AttemptList:
     return AttemptList([present.attempt(key, row) for row in rows])
 
 
-@post("/{run_id:str}/cancel", status_code=202)
-async def cancel_run(run_id: FromPath[str], call: Here) -> Run:
+async def cancel_run(run_id: str, call: Call) -> Run:
     """A waiting run ends at once; a running one is stopped by its worker, so its state may still be `running`."""
     key = parse_run(run_id)
     await read(call, key)
@@ -140,8 +134,7 @@ async def cancel_run(run_id: FromPath[str], call: Here) -> Run:
     return await call.at_owner(shard_of(key[0]), command, Run)
 
 
-@post("/{run_id:str}/retry", status_code=202)
-async def retry_run(run_id: FromPath[str], call: Here) -> Run:
+async def retry_run(run_id: str, call: Call) -> Run:
     """Tries a run again now: one that waits out its backoff is due at once, a dead one is taken back.
 
     Any other is refused: one that has ended otherwise cannot run again, but its job can be triggered.
@@ -241,6 +234,3 @@ async def _known_jobs(call: Call, refs: set[str]) -> dict[str, KnownJob]:
         pairs = [(call.shard_of_ref(name), name) for name in names]
         known |= await fetch_job_ids(call.node.pool, call.tenant_id, pairs)
     return known
-
-
-handlers = [submit_runs, list_all_runs, read_run, list_run_attempts, cancel_run, retry_run]

@@ -6,12 +6,10 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from litestar import Response, delete, get, patch, post
-from litestar.params import FromPath, JSONBody
 
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.pages import AfterId, BeforeInstant, Cursor, Limit, cut, decode_cursor, encode_cursor
+from noonmark.api.call import Call
+from noonmark.api.dispatch.answer import Response
+from noonmark.api.middleware.pages import AfterId, BeforeInstant, Cursor, Limit, cut, decode_cursor, encode_cursor
 from noonmark.api.present import read_spec
 from noonmark.api.routes.targets import check_target
 from noonmark.clock import to_datetime
@@ -44,8 +42,7 @@ _ONCE = {"Cache-Control": "no-store"}
 """The answer holds a secret: neither a cache nor the store of idempotent answers may keep it."""
 
 
-@get("/v1/subscriptions")
-async def list_subscriptions(call: Here, limit: Limit = 100, cursor: Cursor = None) -> SubscriptionPage:
+async def list_subscriptions(call: Call, limit: Limit = 100, cursor: Cursor = None) -> SubscriptionPage:
     """The tenant's subscriptions, in the order in which they were made."""
     after = decode_cursor(cursor, AfterId).id
     rows, more = cut(
@@ -55,8 +52,7 @@ async def list_subscriptions(call: Here, limit: Limit = 100, cursor: Cursor = No
     return SubscriptionPage(shown, encode_cursor(AfterId(rows[-1].subscription_id)) if more else None)
 
 
-@post("/v1/subscriptions", dto=JsonBody, return_dto=None)
-async def create_subscription(data: JSONBody[SubscriptionSpec], call: Here) -> Response[SubscriptionWithSecret]:
+async def create_subscription(data: SubscriptionSpec, call: Call) -> Response[SubscriptionWithSecret]:
     """Makes a subscription; that of a webhook shows once the secret that its deliveries are signed with.
 
     This node tells from now on, every other within about a second.
@@ -85,16 +81,12 @@ async def create_subscription(data: JSONBody[SubscriptionSpec], call: Here) -> R
     return Response(made, status_code=201, headers={**_ONCE, "Location": where})
 
 
-@get("/v1/subscriptions/{subscription_id:str}")
-async def read_subscription(subscription_id: FromPath[str], call: Here) -> Subscription:
+async def read_subscription(subscription_id: str, call: Call) -> Subscription:
     """One subscription, without its secrets."""
     return _subscription(await _fetch(call, subscription_id), call.tenant)
 
 
-@patch("/v1/subscriptions/{subscription_id:str}", dto=JsonBody, return_dto=None)
-async def change_subscription(
-    subscription_id: FromPath[str], data: JSONBody[SubscriptionPatch], call: Here
-) -> Subscription:
+async def change_subscription(subscription_id: str, data: SubscriptionPatch, call: Call) -> Subscription:
     """Changes some fields. What a job must do to be silent counts anew from now."""
     before = await _fetch(call, subscription_id)
     changed = _patched(before, data)
@@ -126,8 +118,7 @@ async def change_subscription(
     return await call.at_owner(_shard(call, before.name), command, Subscription)
 
 
-@delete("/v1/subscriptions/{subscription_id:str}")
-async def delete_subscription(subscription_id: FromPath[str], call: Here) -> None:
+async def delete_subscription(subscription_id: str, call: Call) -> None:
     """Ends the subscription; deliveries that wait are withdrawn, the history of the others stays."""
     before = await _fetch(call, subscription_id)
 
@@ -148,10 +139,7 @@ async def delete_subscription(subscription_id: FromPath[str], call: Here) -> Non
     await call.at_owner(_shard(call, before.name), command, type(None))
 
 
-@post("/v1/subscriptions/{subscription_id:str}/rotate-secret", status_code=200, dto=JsonBody, return_dto=None)
-async def rotate_secret(
-    subscription_id: FromPath[str], data: JSONBody[RotateSecret], call: Here
-) -> Response[SubscriptionWithSecret]:
+async def rotate_secret(subscription_id: str, data: RotateSecret, call: Call) -> Response[SubscriptionWithSecret]:
     """A new secret, shown once; for `grace_s` deliveries carry the signatures of both."""
     number = (await _fetch(call, subscription_id)).subscription_id
     async with call.node.pool.acquire() as connection:
@@ -167,8 +155,7 @@ async def rotate_secret(
     return Response(SubscriptionWithSecret(subscription=shown, secret=secret), headers=_ONCE)
 
 
-@post("/v1/subscriptions/{subscription_id:str}/test", status_code=202)
-async def send_test(subscription_id: FromPath[str], call: Here) -> TestSent:
+async def send_test(subscription_id: str, call: Call) -> TestSent:
     """Sends a notice of the type `subscription.test`, even if the subscription is switched off."""
     found = await _fetch(call, subscription_id)
 
@@ -193,10 +180,7 @@ async def send_test(subscription_id: FromPath[str], call: Here) -> TestSent:
     return await call.at_owner(_shard(call, found.name), command, TestSent)
 
 
-@get("/v1/subscriptions/{subscription_id:str}/deliveries")
-async def list_deliveries(
-    subscription_id: FromPath[str], call: Here, limit: Limit = 100, cursor: Cursor = None
-) -> DeliveryPage:
+async def list_deliveries(subscription_id: str, call: Call, limit: Limit = 100, cursor: Cursor = None) -> DeliveryPage:
     """What became of each notice, newest first. A dead one can be redriven as any dead letter."""
     job_id = (await _fetch(call, subscription_id)).delivery_job
     before_us = decode_cursor(cursor, BeforeInstant).instant_us
@@ -340,15 +324,3 @@ def _test_notice(event_id: str, tenant: str, at: datetime) -> dict[str, object]:
 
 def _time(instant_us: int | None) -> datetime | None:
     return None if instant_us is None else to_datetime(instant_us)
-
-
-handlers = [
-    list_subscriptions,
-    create_subscription,
-    read_subscription,
-    change_subscription,
-    delete_subscription,
-    rotate_secret,
-    send_test,
-    list_deliveries,
-]

@@ -7,7 +7,7 @@ import aiohttp
 import uvicorn
 
 from noonmark.api.app import create_app
-from noonmark.api.manners.turnstile import Turnstile
+from noonmark.api.middleware.rate_limiter import RateLimiter
 from noonmark.store.connect import Pool
 from tests.api.conftest import Caller
 from tests.api.database import SHARDS
@@ -27,14 +27,14 @@ async def nothing(scope: object, receive: object, send: object) -> None: ...
 
 def test_a_bucket_refills_and_never_overflows() -> None:
     watch = Watch()
-    turnstile = Turnstile(nothing, 10.0, watch)
-    assert [turnstile.take("a") for _ in range(20)] == [0.0] * 20
-    assert turnstile.take("a") == 0.1
-    assert turnstile.take("b") == 0.0
+    limiter = RateLimiter(nothing, 10.0, watch)
+    assert [limiter.take("a") for _ in range(20)] == [0.0] * 20
+    assert limiter.take("a") == 0.1
+    assert limiter.take("b") == 0.0
     watch.now_s += 0.25
-    assert [turnstile.take("a") for _ in range(3)] == [0.0, 0.0, 0.05]
+    assert [limiter.take("a") for _ in range(3)] == [0.0, 0.0, 0.05]
     watch.now_s += 3600
-    assert [bool(turnstile.take("a")) for _ in range(21)] == [False] * 20 + [True]
+    assert [bool(limiter.take("a")) for _ in range(21)] == [False] * 20 + [True]
 
 
 async def test_who_asks_too_often_is_told_when_to_come_back(pool: Pool, session: aiohttp.ClientSession) -> None:

@@ -15,8 +15,8 @@ async def test_a_worker_with_names_that_cannot_be_stored(call: Caller) -> None:
 
 
 async def test_405_names_the_methods_that_are_allowed(call: Caller) -> None:
-    assert (await call("GET", "/v1/worker/claim")).headers["Allow"] == "POST"
-    assert (await call("DELETE", "/v1/nodes")).headers["Allow"] == "GET, OPTIONS"
+    assert (await call("GET", "/v1/worker/claim")).headers["Allow"] == "OPTIONS, POST"
+    assert (await call("DELETE", "/v1/nodes")).headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
 async def test_options_names_all_methods_of_a_path(call: Caller, session: aiohttp.ClientSession) -> None:

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Annotated, TypeVar
 
 import msgspec
-from litestar.params import QueryParameter
 
 from noonmark.clock import NEVER_US
 from noonmark.errors import InvalidInput
 
 MAX_PAGE = 1000
-Limit = Annotated[int, QueryParameter(ge=1, le=MAX_PAGE, description="How many to return at most.")]
-Cursor = Annotated[str | None, QueryParameter(max_length=1000, description="`next_cursor` of the page before.")]
+Limit = Annotated[int, msgspec.Meta(ge=1, le=MAX_PAGE, description="How many to return at most.")]
+Cursor = Annotated[str | None, msgspec.Meta(max_length=1000, description="`next_cursor` of the page before.")]
 
 _Id = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 _Instant = Annotated[int, msgspec.Meta(ge=0, le=NEVER_US)]

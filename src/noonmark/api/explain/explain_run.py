@@ -3,12 +3,10 @@
 import asyncio
 
 import msgspec
-from litestar import get
-from litestar.params import FromPath
 
-from noonmark.api.call import Call, Here
+from noonmark.api.call import Call
+from noonmark.api.explain.run_story import Line, RunFacts, tell_run
 from noonmark.api.routes.runs import MAX_ATTEMPTS, no_run
-from noonmark.api.stories.run_story import Line, RunFacts, tell_run
 from noonmark.clock import SECOND_US, to_datetime
 from noonmark.model.ids import RunKey, job_text, parse_run, run_text, shard_of
 from noonmark.store.reads import story as reads
@@ -20,8 +18,7 @@ _BEFORE_US = 2 * SECOND_US
 """What was done to a job so shortly before a run may be what made it."""
 
 
-@get("/{run_id:str}/explanation")
-async def explain_run(run_id: FromPath[str], call: Here) -> Explanation:
+async def explain_run(run_id: str, call: Call) -> Explanation:
     """What happened to a run, first to last: why it exists, waited, was retried, gave up, or where it stands now."""
     key = parse_run(run_id)
     record = await fetch_run(call.node.pool, call.tenant_id, key)
@@ -59,6 +56,3 @@ async def gather(call: Call, key: RunKey, record: RunRecord) -> RunFacts:
 
 def told(lines: list[Line]) -> list[StoryLine]:
     return [StoryLine(to_datetime(line.at_us), line.code, line.sentence) for line in lines]
-
-
-handlers = [explain_run]

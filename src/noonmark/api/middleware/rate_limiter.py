@@ -3,11 +3,9 @@
 from collections import OrderedDict
 from collections.abc import Callable
 
-from litestar.enums import ScopeType
-from litestar.types import ASGIApp, Receive, Scope, Send
-
+from noonmark.api.asgi import ASGIApp, Receive, Scope, Send
+from noonmark.api.dispatch.endpoint import WORKERS
 from noonmark.api.problems import send_problem
-from noonmark.api.worker import PREFIX as WORKERS
 from noonmark.clock import monotonic_s
 from noonmark.errors import TooBusy
 from noonmark.node.commands.asking import asked_by
@@ -17,7 +15,7 @@ _BURST_S = 2.0
 _MAX_CALLERS = 10_000
 
 
-class Turnstile:
+class RateLimiter:
     """Stands inside of whoever finds out who is asking. Workers are not counted: the node sets their pace."""
 
     def __init__(self, app: ASGIApp, requests_per_s: float, elapsed_s: Callable[[], float] = monotonic_s) -> None:
@@ -28,11 +26,8 @@ class Turnstile:
         """What is left of each caller's bucket, and when that was true; the longest quiet one first."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if (
-            scope["type"] == ScopeType.HTTP
-            and scope["path"].startswith("/v1/")
-            and not scope["path"].startswith(WORKERS)
-        ):
+        path = scope["path"]
+        if path.startswith("/v1/") and not path.startswith(WORKERS):
             caller = asked_by()
             wait_s = self.take(caller.key_id if caller.key_id is not None else (caller.name, caller.address))
             if wait_s:

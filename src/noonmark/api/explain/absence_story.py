@@ -16,7 +16,7 @@ The first of these that holds is the answer:
 from datetime import tzinfo
 from typing import NamedTuple
 
-from noonmark.api.stories.run_story import Line, length
+from noonmark.api.explain.run_story import Line, length
 from noonmark.clock import SECOND_US, to_datetime
 from noonmark.schedule import describe, write_schedule
 from noonmark.schedule.preview.context import PreviewContext

@@ -26,14 +26,13 @@ from contextlib import asynccontextmanager
 
 import msgspec
 import structlog
-from litestar.enums import ScopeType
-from litestar.types import ASGIApp, HTTPReceiveMessage, HTTPRequestEvent, HTTPScope, Message, Receive, Scope, Send
 
+from noonmark.api.asgi import ASGIApp, Message, Receive, Scope, Send
+from noonmark.api.dispatch.endpoint import WORKERS
+from noonmark.api.dispatch.request import MAX_BODY_BYTES
 from noonmark.api.forward import FORWARDED_HEADER
-from noonmark.api.manners.body import MAX_BODY_BYTES
 from noonmark.api.ports import NodePort
 from noonmark.api.problems import send_problem
-from noonmark.api.worker import PREFIX as WORKERS
 from noonmark.errors import AnswerNotKept, InvalidInput, KeyReused, NotFound, StillRunning, TooLarge
 from noonmark.node.commands.asking import asked_by
 from noonmark.store.idempotency import (
@@ -83,7 +82,7 @@ class Idempotency:
             await self._app(scope, receive, send)
             return
         try:
-            answer = await self._once(scope, receive, key)  # type: ignore[arg-type]
+            answer = await self._once(scope, receive, key)
         except _Gone:
             return
         except Exception as error:
@@ -92,7 +91,7 @@ class Idempotency:
         await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
         await send({"type": "http.response.body", "body": answer.body, "more_body": False})
 
-    async def _once(self, scope: HTTPScope, receive: Receive, key: bytes) -> _Answer:
+    async def _once(self, scope: Scope, receive: Receive, key: bytes) -> _Answer:
         text = key.decode("latin-1")
         if _KEY.fullmatch(text) is None:
             fix = f"send 1 to {MAX_KEY} printable ASCII characters without spaces, such as a UUID"
@@ -107,7 +106,7 @@ class Idempotency:
         async with self._held(claim):
             return await self._carry_out(scope, body, claim)
 
-    async def _carry_out(self, scope: HTTPScope, body: bytes, claim: RequestClaim) -> _Answer:
+    async def _carry_out(self, scope: Scope, body: bytes, claim: RequestClaim) -> _Answer:
         answer = _Answer()
         try:
             answer = await _collect(self._app, scope, body)
@@ -151,7 +150,7 @@ class Idempotency:
             except Exception as error:
                 _log.warning("a claim on a request could not be renewed", error=repr(error))
 
-    async def _tenant_id(self, scope: HTTPScope) -> int:
+    async def _tenant_id(self, scope: Scope) -> int:
         """Who may not name this tenant, or names none that exists, is told so by the routes: 0 is no tenant."""
         own = asked_by().tenant_id
         if own is not None:
@@ -163,7 +162,7 @@ class Idempotency:
 
 
 def _key_of(scope: Scope) -> bytes | None:
-    if scope["type"] != ScopeType.HTTP or scope["method"] != "POST" or scope["path"].startswith(WORKERS):
+    if scope["method"] != "POST" or scope["path"].startswith(WORKERS):
         return None
     found = None
     for name, value in scope["headers"]:
@@ -174,11 +173,11 @@ def _key_of(scope: Scope) -> bytes | None:
     return found
 
 
-def _header(scope: HTTPScope, wanted: bytes) -> bytes:
+def _header(scope: Scope, wanted: bytes) -> bytes:
     return next((value for name, value in scope["headers"] if name == wanted), b"")
 
 
-def _fingerprint(scope: HTTPScope, tenant_id: int, body: bytes) -> bytes:
+def _fingerprint(scope: Scope, tenant_id: int, body: bytes) -> bytes:
     caller = asked_by()
     parts = (
         scope["method"],
@@ -223,17 +222,17 @@ async def _read(receive: Receive) -> bytes:
             return bytes(body)
 
 
-async def _collect(app: ASGIApp, scope: HTTPScope, body: bytes) -> _Answer:
+async def _collect(app: ASGIApp, scope: Scope, body: bytes) -> _Answer:
     """The app's whole answer. It is not told of a caller who hangs up: what was begun is carried out, and kept."""
     answer = _Answer()
     asked = False
 
-    async def receive() -> HTTPReceiveMessage:
+    async def receive() -> Message:
         nonlocal asked
         if asked:
             await asyncio.Event().wait()
         asked = True
-        return HTTPRequestEvent(type="http.request", body=body, more_body=False)
+        return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -5,14 +5,12 @@ from datetime import datetime
 from typing import Annotated
 
 import msgspec
-from litestar import get
-from litestar.params import FromPath, QueryParameter
 
-from noonmark.api.call import Call, Here
+from noonmark.api.call import Call
+from noonmark.api.explain.absence_story import AbsenceFacts, judge, meant, span_us
+from noonmark.api.explain.explain_run import gather, told
+from noonmark.api.explain.run_story import tell_run
 from noonmark.api.routes.run_list import instant_of
-from noonmark.api.stories.absence_story import AbsenceFacts, judge, meant, span_us
-from noonmark.api.stories.explain_run import gather, told
-from noonmark.api.stories.run_story import tell_run
 from noonmark.api.validate import ID_PREFIX
 from noonmark.clock import SECOND_US, to_datetime
 from noonmark.errors import NotFound
@@ -28,13 +26,12 @@ from noonmark.wire.runs import Absence, StoryLine
 
 At = Annotated[
     datetime | None,
-    QueryParameter(description="The time in question, now if left out; without seconds, the whole minute is meant."),
+    msgspec.Meta(description="The time in question, now if left out; without seconds, the whole minute is meant."),
 ]
 _MOST_EVENTS = 1_000
 
 
-@get("/{ref:str}/explain")
-async def explain_absence(ref: FromPath[str], call: Here, at: At = None) -> Absence:
+async def explain_absence(ref: str, call: Call, at: At = None) -> Absence:
     """Why did my job not run at that time? Or, if it did: which run it was, and its story."""
     at_us = instant_of("at", at, call.now_us)
     try:
@@ -137,6 +134,3 @@ async def _deleted(call: Call, ref: str, at_us: int, error: NotFound) -> Absence
 
 def _is_id(ref: str) -> bool:
     return ref.startswith(ID_PREFIX)
-
-
-handlers = [explain_absence]
