@@ -19,6 +19,7 @@ from noonmark.api.routes import (
     job_runs,
     jobs,
     keys,
+    node_commands,
     occurrences,
     runs,
     schedules,
@@ -124,4 +125,6 @@ TABLE = (
     Endpoint("POST", "/v1/worker/claim", WORKER, worker.claim, waits=True, name="worker_claim"),
     Endpoint("POST", "/v1/worker/heartbeat", WORKER, worker.heartbeat, name="worker_heartbeat"),
     Endpoint("POST", "/v1/worker/report", WORKER, worker.report, name="worker_report"),
+    # Among nodes, which sign what they send
+    Endpoint("POST", "/v1/node/commands", FREE, node_commands.carry_out_command, documented=False),
 )

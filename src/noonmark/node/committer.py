@@ -25,7 +25,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeVar
 
 from noonmark.clock import SECOND_US, Clock, monotonic_s
-from noonmark.errors import NoonmarkError, NotOwner, OutcomeUnknown
+from noonmark.errors import NoonmarkError, NotOwner, OutcomeUnknown, Unavailable
 from noonmark.model.run import RunRow
 from noonmark.shard.answers import Granted
 from noonmark.shard.outbox import Batch
@@ -188,6 +188,8 @@ def _not_begun() -> NotOwner:
 
 def _outcome(error: BaseException) -> NoonmarkError:
     """What a failed transaction means for whoever waited for it."""
+    if isinstance(error, NotCommitted) and error.refused:
+        return Unavailable("the database refused the transaction; nothing was done")
     if isinstance(error, (Fenced, NotCommitted)):
         return NotOwner("the node lost its shards; nothing was done")
     return OutcomeUnknown(

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import structlog
 
 from noonmark.clock import Clock
-from noonmark.errors import DeadlinePassed, NoonmarkError, OutcomeUnknown, PartlyDone, Unavailable
+from noonmark.errors import NoonmarkError, NotOwner, OutcomeUnknown, PartlyDone, Unavailable
 from noonmark.node.transport import Performed
 from noonmark.wire.commands import Batch, Command
 
@@ -96,9 +96,7 @@ def _split(here: Here, shards: Sequence[int], positions: Sequence[int]) -> dict[
 
 
 def _may_repeat(failure: BaseException, command: Command[Any]) -> bool:
-    if isinstance(failure, DeadlinePassed):
-        return False
-    return isinstance(failure, Unavailable) or (isinstance(failure, OutcomeUnknown) and command.key is not None)
+    return isinstance(failure, NotOwner) or (isinstance(failure, OutcomeUnknown) and command.key is not None)
 
 
 def _verdict(command: Command[Any], done: list[int], failures: list[BaseException]) -> BaseException:

@@ -18,7 +18,7 @@ import aiohttp
 import msgspec
 
 from noonmark.clock import SECOND_US
-from noonmark.errors import NoonmarkError, OutcomeUnknown, Unavailable
+from noonmark.errors import NoonmarkError, NotOwner, OutcomeUnknown
 from noonmark.wire.commands import ANSWERS, AnyCommand, Command
 from noonmark.wire.problems import error_of
 
@@ -75,7 +75,7 @@ class NodeTransport:
             async with self._open().post(address + PATH, data=body, headers=headers, timeout=timeout) as answer:
                 content = await answer.read()
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            raise Unavailable(f"the node at {address}, which owns the shard, cannot be reached") from error
+            raise NotOwner(f"the node at {address}, which owns the shard, cannot be reached") from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _lost(address) from error
         if answer.status == 200:

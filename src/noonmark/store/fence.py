@@ -18,12 +18,21 @@ from noonmark.errors import NoonmarkError
 from noonmark.store.connect import Connection
 
 
+_GONE = (asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError, asyncpg.InsufficientResourcesError)
+"""It is the server that went away."""
+
+
 class Fenced(Exception):
     """The node was declared dead, or lost a shard: it must write nothing more under this node id."""
 
 
 class NotCommitted(Exception):
     """The transaction failed, and left nothing behind."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.refused = isinstance(error, asyncpg.PostgresError) and not isinstance(error, _GONE)
+        """By the database, because of what it was asked: another node would fare no better."""
 
 
 class CommitUnknown(Exception):
@@ -42,11 +51,11 @@ async def fenced(connection: Connection, node_id: int) -> AsyncIterator[None]:
             raise Fenced(str(error)) from error
         if isinstance(error, (NoonmarkError, Fenced)) or not isinstance(error, Exception):
             raise
-        raise NotCommitted(f"{type(error).__name__}: {error}") from error
+        raise NotCommitted(error) from error
     try:
         await connection.execute("COMMIT")
     except Exception as error:
         if not connection.is_closed() and connection.is_in_transaction():
             await connection.execute("ROLLBACK")
-            raise NotCommitted(f"{type(error).__name__}: {error}") from error
+            raise NotCommitted(error) from error
         raise CommitUnknown(f"{type(error).__name__}: {error}") from error

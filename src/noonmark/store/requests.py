@@ -27,6 +27,10 @@ async def find_requests(connection: Connection | Pool, tenant_id: int, key: str,
     return [KnownRequest(*row) for row in rows]
 
 
+async def lock_request(connection: Connection, tenant_id: int, key: str) -> None:
+    await connection.execute(statement("lock_request"), tenant_id, key)
+
+
 async def keep_requests(connection: Connection, rows: Sequence[RequestRow]) -> None:
     if rows:
         await connection.execute(statement("keep_requests"), *columns(rows, 6))

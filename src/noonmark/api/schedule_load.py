@@ -6,12 +6,12 @@ from collections.abc import Callable
 from noonmark.api.recurrences import recurrence_of
 from noonmark.clock import SECOND_US, monotonic_s
 from noonmark.store.connect import Pool
-from noonmark.store.reads.crowd import Usage, count_jobs_by_schedule
+from noonmark.store.reads.schedule_load import Usage, count_jobs_by_schedule
 
 KEPT_S = 30.0
 
 
-class Crowd:
+class ScheduleLoad:
     def __init__(self, pool: Callable[[], Pool], elapsed_s: Callable[[], float] = monotonic_s) -> None:
         self._pool = pool
         self._elapsed_s = elapsed_s
