@@ -1,7 +1,6 @@
 """What a route knows of its request: the tenant, the node, and the way to the owner of a shard."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
@@ -13,7 +12,7 @@ from noonmark.api.forward import FORWARDED_HEADER, ORIGIN_HEADER, Forwarder, Out
 from noonmark.api.owners import Parts, at_owners
 from noonmark.api.ports import NodePort
 from noonmark.api.validate import ID_PREFIX, Validator
-from noonmark.errors import InvalidInput, NotFound, NotOwner
+from noonmark.errors import InvalidInput, NotFound
 from noonmark.model.ids import JobId, parse_job, shard_for, shard_of
 from noonmark.node.commands.asking import asked_by
 from noonmark.node.commands.key_commands import no_tenant
@@ -85,9 +84,6 @@ class Call:
 
     async def at_owner(self, shard: int, command: Callable[[], Awaitable[Done]], answer: type[Done]) -> Done:
         """Does the command here, or passes the whole request on and reads the owner's answer."""
-        if self.node.owns(shard):
-            with suppress(NotOwner):  # the shard has just gone: whoever has it now is looked for
-                return await command()
 
         async def here(_: list[None]) -> list[Done]:
             return [await command()]
@@ -111,9 +107,6 @@ class Call:
         label: Callable[[int], str],
     ) -> list[Done]:
         """Does a batch, part by part; an owner elsewhere gets its part at the same path, as a batch of its own."""
-        if all(map(self.node.owns, set(shards))):
-            with suppress(NotOwner):
-                return await here(list(items))
 
         async def there(address: str, part: list[Item]) -> list[Done]:
             outbound = Outbound(
