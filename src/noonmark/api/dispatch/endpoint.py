@@ -26,7 +26,6 @@ class Endpoint(NamedTuple):
     """Another status that the same answer may have."""
     name: str = ""
     """In the document; without it, that of the handler."""
-    documented: bool = True
     waits: bool = False
     """Is given up when the caller hangs up."""
 

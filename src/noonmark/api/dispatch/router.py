@@ -37,6 +37,7 @@ class Route:
         by_name = {parameter.name: parameter for parameter in signature.placed("path")}
         headers = signature.placed("header")
         self.endpoint = endpoint
+        self._may_be_packed = endpoint.is_packed
         self._path = [by_name[part[1:-1]] for part in endpoint.path.split("/") if part.startswith("{")]
         self._query = QueryReader(
             signature.placed("query"), shape_of(signature.answer) if endpoint.method == "GET" else None
@@ -46,7 +47,7 @@ class Route:
         self._takes_body = signature.body is not REQUIRED
         self._needs_body = signature.needs_body
         self._from_json = msgspec.json.Decoder(signature.body if self._takes_body else Any).decode
-        self._from_msgpack = msgspec.msgpack.Decoder(signature.body if endpoint.is_packed else Any).decode
+        self._from_msgpack = msgspec.msgpack.Decoder(signature.body if self._may_be_packed else Any).decode
 
     async def answer(self, request: Request, values: list[str]) -> Answer | Stream:
         endpoint = self.endpoint
@@ -63,7 +64,7 @@ class Route:
             self._headers(request.headers, arguments)
         for name, provide in self._provided:
             arguments[name] = await provide(request)
-        packed = endpoint.is_packed and request.is_packed()
+        packed = self._may_be_packed and request.is_packed()
         if self._takes_body:
             await self._read_body(request, arguments, packed=packed)
         work = endpoint.handler(**arguments)

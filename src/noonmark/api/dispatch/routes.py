@@ -22,7 +22,7 @@ class Place(Generic[Target]):
 
     def find(self, parts: list[str], depth: int, values: list[str]) -> "Place[Target] | None":
         """A literal part goes before a parameter; `values` gets what stands for the parameters."""
-        if depth == len(parts):
+        if depth >= len(parts):
             return self if self.by_method else None
         part = parts[depth]
         below = self.literal.get(part)
