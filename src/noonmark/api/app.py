@@ -9,10 +9,10 @@ from noonmark.api.dispatch.request import Request
 from noonmark.api.dispatch.router import Router
 from noonmark.api.middleware.rate_limiter import RateLimiter
 from noonmark.api.openapi.document import serving
-from noonmark.api.request_key import request_key
+from noonmark.api.request_key import READS, request_key
 from noonmark.api.routes.followers import Followers
 from noonmark.api.schedule_load import ScheduleLoad
-from noonmark.api.table import TABLE
+from noonmark.api.table import AMONG_NODES, TABLE
 from noonmark.api.validate import Validator
 from noonmark.node.config import REQUESTS_PER_S
 from noonmark.node.node import Node
@@ -32,6 +32,8 @@ def create_app(
     followers = Followers(lambda: node.pool, lambda: node.clock)
 
     async def provide_call(request: Request) -> Call:
+        if request.method not in READS:
+            node.sleep_watch.check()
         tenant, tenant_id = await tenant_of(node, request.caller, request.header(TENANT_HEADER))
         key = await request_key(request, tenant_id)
         return Call(node, validator, load, ring, request, tenant, tenant_id, key)
@@ -45,7 +47,7 @@ def create_app(
     async def provide_followers(_: Request) -> Followers:
         return followers
 
-    endpoints = [*TABLE, serving(TABLE)]
+    endpoints = [*TABLE, AMONG_NODES, serving(TABLE)]
     providers = {Call: provide_call, Node: provide_node, Followers: provide_followers, Request: provide_request}
     router = Router(endpoints, providers)
     free = frozenset(endpoint.path for endpoint in endpoints if not endpoint.need.key)
