@@ -11,17 +11,18 @@ from noonmark.clock import Clock, SettableClock, from_datetime
 from noonmark.errors import Conflict, DuplicateName, JobPaused, NotFound, NotOwner, UnknownWorker, VersionConflict
 from noonmark.model.ids import JobId, RunKey, TenantId, WorkerId, parse_job, shard_for, shard_of
 from noonmark.model.job import Applied, is_name, label_texts
+from noonmark.model.job_row import JobRow
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Outcome, Reason
-from noonmark.model.run import AttemptRow, Backfilled, RunRow
-from noonmark.node.commands.chain import with_first_link
-from noonmark.node.commands.span import span_from
+from noonmark.model.run import AttemptRow, Backfilled
+from noonmark.planning.bounds import bounds_from
+from noonmark.planning.fixed_delay import with_first_run
+from noonmark.planning.runs import make_run
 from noonmark.schedule import Timing, recurrence, timing
 from noonmark.store import jobs as store
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection, Pool
 from noonmark.store.intern import intern_policies, intern_schedules
-from noonmark.store.jobs import JobRow
 from noonmark.store.reads.runs import RunRecord, fetch_run
 from noonmark.store.statement import statement
 from noonmark.wire.resources import JobPatch, JobSpec, Submission
@@ -113,9 +114,9 @@ class PlainNode:
 
     def _new_head(self, head: JobRow, known: Timing) -> JobRow:
         recurring = None if known.text is None else recurrence(known.text)
-        span = span_from(known, recurring, head.created_us, known.max_runs)
-        bounded = head._replace(planned_us=span.planned_us, ends_us=span.ends_us, runs_left=span.runs_left)
-        return with_first_link(bounded, known, head.created_us)
+        bounds = bounds_from(known, recurring, head.created_us, known.max_runs)
+        bounded = head._replace(planned_us=bounds.planned_us, ends_us=bounds.ends_us, runs_left=bounds.runs_left)
+        return with_first_run(bounded, known, head.created_us)
 
     async def update_job(self, tenant_id: int, job_id: JobId, patch: JobPatch, expected_version: int | None) -> None:
         async with self.pool.acquire() as connection, connection.transaction():
@@ -173,13 +174,7 @@ class PlainNode:
                 self._last_us += 1
                 at_us = from_datetime(submission.at) if submission.at else self._last_us
                 own = head.input if submission.input is msgspec.UNSET else _text(submission.input)
-                priority = head.priority if submission.priority is None else submission.priority
-                rows.append(
-                    RunRow(
-                        head.job_id, at_us, at_us, head.tenant_id, head.version, head.policy_id, priority, 0, 0,
-                        Reason.TRIGGERED, own,
-                    )
-                )  # fmt: skip
+                rows.append(make_run(head, at_us, at_us, Reason.TRIGGERED, own, submission.priority))
             await insert_runs(connection, rows)
         return [row.key for row in rows]
 

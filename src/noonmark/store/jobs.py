@@ -3,47 +3,13 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from noonmark.model.ids import JobId, PolicyId, ScheduleId, TenantId, job_id_of, shard_of
+from noonmark.model.ids import JobId, job_id_of, shard_of
+from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.store.commit import columns
 from noonmark.store.connect import Connection
 from noonmark.store.statement import statement
-
-
-class JobRow(NamedTuple):
-    """What the owner needs of a job to make runs of it."""
-
-    job_id: JobId
-    tenant_id: TenantId
-    name: str
-    version: int
-    policy_id: PolicyId
-    schedule_id: ScheduleId | None
-    jitter_ms: int
-    priority: int
-    catch_up: int
-    active: bool
-    created_us: int
-    planned_us: int
-    """Occurrences after this count: the job was created, changed or resumed then, or starts right after."""
-    input: str | None
-    ends_us: int | None = None
-    """Occurrences after this do not count."""
-    runs_left: int | None = None
-    """How many occurrences were left at `planned_us`; of a fixed delay, how many links may still be made."""
-    catch_up_s: float | None = None
-    delay_ms: int | None = None
-    link_us: int | None = None
-    """The current link of a fixed delay, at the moment when this was read."""
-    labels: Sequence[str] | None = None
-    """Each as `key` and as `key:value`."""
-    skips: Sequence[int] | None = None
-    """Occurrences that do not fire."""
-
-    @property
-    def shard(self) -> int:
-        return shard_of(self.job_id)
 
 
 class NewInboxRow(NamedTuple):
@@ -66,7 +32,7 @@ async def insert_jobs(connection: Connection, heads: Sequence[JobRow], specs: Se
     rows = [
         (
             h.shard, h.job_id, h.policy_id, h.schedule_id, h.jitter_ms, h.priority, h.catch_up, h.planned_us, h.name,
-            h.input, h.ends_us, h.runs_left, h.catch_up_s, h.delay_ms, h.link_us,
+            h.input, h.ends_us, h.runs_left, h.catch_up_s, h.delay_ms, h.current_run_us,
             None if not h.labels else "\n".join(h.labels),
         )
         for h in heads
@@ -130,7 +96,7 @@ async def update_job(
     await connection.execute(
         statement("update_job"), head.shard, head.job_id, head.version, head.policy_id, head.schedule_id,
         head.jitter_ms, head.priority, head.catch_up, head.input, at_us, head.planned_us, head.ends_us, head.runs_left,
-        head.catch_up_s, head.delay_ms, head.link_us, head.labels or None,
+        head.catch_up_s, head.delay_ms, head.current_run_us, head.labels or None,
     )  # fmt: skip
     had, has = set(labels_before or ()), set(head.labels or ())
     await delete_labels(connection, head, had - has)
@@ -142,7 +108,7 @@ async def update_job(
 async def set_job_active(connection: Connection, head: JobRow, at_us: int) -> None:
     await connection.execute(
         statement("set_job_active"), head.shard, head.job_id, head.active, at_us, head.planned_us, head.ends_us,
-        head.runs_left, head.link_us,
+        head.runs_left, head.current_run_us,
     )  # fmt: skip
     await insert_events(connection, [head], "resumed" if head.active else "paused", at_us)
 

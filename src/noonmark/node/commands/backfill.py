@@ -11,11 +11,12 @@ from noonmark.model.ids import JobId, job_text, shard_of
 from noonmark.model.reason import Reason
 from noonmark.model.run import Backfilled, RunRow
 from noonmark.node.commands.asking import asked_by
-from noonmark.node.commands.plan import make_plans, run_row
+from noonmark.node.commands.intern import make_plans
 from noonmark.node.commands.run_commands import admit, audit_details
 from noonmark.node.commands.turn import current_job, fire, known_job, stored_spec
 from noonmark.node.life import Life
-from noonmark.schedule import Recurrence
+from noonmark.planning.occurrences import past_range
+from noonmark.planning.runs import asleep_beyond, make_run
 from noonmark.schedule import recurrence as read_recurrence
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
@@ -36,11 +37,10 @@ async def backfill(
     [plan] = await make_plans(life.pool, tenant_id, [await stored_spec(life, head)], head.created_us)
     if plan.timing.text is None:
         raise InvalidInput("job", "its schedule names no times that recur", "submit a run: POST /v1/jobs/{job}/trigger")
-    first_us = from_us if plan.timing.start_us is None else max(from_us, plan.timing.start_us)
-    passed_us = min(to_us, life.clock.now_us(), life.owner.watermarks[head.shard] - head.jitter_ms * 1000)
-    last_us = passed_us if plan.timing.end_us is None else min(passed_us, plan.timing.end_us)
+    watermark_us = life.owner.watermarks[head.shard]
+    first_us, last_us = past_range(head, plan.timing, from_us, to_us, life.clock.now_us(), watermark_us)
     text = plan.timing.text
-    times = await asyncio.to_thread(lambda: _between(read_recurrence(text), first_us, last_us, limit + 1))
+    times = await asyncio.to_thread(lambda: read_recurrence(text).between(first_us - 1, last_us, limit + 1))
     next_us = times[limit] if len(times) > limit else None
     made: list[int] = []
     known = 0
@@ -69,9 +69,9 @@ async def _make(
         if dry_run or not new:
             return new
         now_us = life.clock.now_us()
-        sleeps = now_us > life.owner.watermarks[head.shard]
+        watermark_us = life.owner.watermarks[head.shard]
         rows: list[RunRow] = [
-            run_row(head, nominal_us, now_us, Reason.BACKFILLED, head.input)._replace(sleeps=sleeps)
+            asleep_beyond(make_run(head, nominal_us, now_us, Reason.BACKFILLED, head.input), watermark_us)
             for nominal_us in new
         ]
         async with fenced(connection, life.node_id):
@@ -82,7 +82,3 @@ async def _make(
         return new
 
     return await life.committer.perform(action, prepare)
-
-
-def _between(recurrence: Recurrence, from_us: int, to_us: int, most: int) -> list[int]:
-    return recurrence.between(from_us - 1, to_us, most)

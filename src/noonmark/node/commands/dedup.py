@@ -7,24 +7,22 @@ commit is under way share the next one. A key is good for a day; afterwards it m
 
 from typing import NamedTuple
 
-import msgspec
-
-from noonmark.clock import SECOND_US, from_datetime
+from noonmark.clock import SECOND_US
 from noonmark.errors import JobPaused, NoonmarkError, NotFound, NotOwner, Unavailable
 from noonmark.model.audit import Entry, entry
 from noonmark.model.ids import JobId, RunKey, shard_of
-from noonmark.model.reason import Reason
+from noonmark.model.job_row import JobRow
 from noonmark.model.run import RunRow
 from noonmark.node.commands.asking import asked_by
-from noonmark.node.commands.plan import input_text, run_row
 from noonmark.node.commands.run_commands import admit, audit_details, resolve
 from noonmark.node.commands.turn import fire
 from noonmark.node.life import DedupRequest, Life
+from noonmark.planning.runs import asleep_beyond, submitted_run
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.dedup import DedupKey, find_dedup_keys, keep_dedup_keys
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import JobRow, load_job_rows
+from noonmark.store.jobs import load_job_rows
 from noonmark.wire.resources import Submission
 
 KEPT_US = 24 * 3600 * SECOND_US
@@ -120,8 +118,5 @@ def _decide(life: Life, request: DedupRequest, heads: dict[JobId, JobRow], made:
 def _row(life: Life, submission: Submission, head: JobRow, now_us: int) -> RunRow:
     if not head.active:
         raise JobPaused(f"the job {head.name!r} is paused", field="job", fix="resume it first")
-    nominal_us = life.owner.next_nominal_us(now_us)
-    due_us = nominal_us if submission.at is None else max(nominal_us, from_datetime(submission.at))
-    given = head.input if submission.input is msgspec.UNSET else input_text(submission.input)
-    row = run_row(head, nominal_us, due_us, Reason.TRIGGERED, given, submission.priority)
-    return row._replace(sleeps=due_us > life.owner.watermarks[head.shard])
+    row = submitted_run(head, life.owner.next_nominal_us(now_us), submission)
+    return asleep_beyond(row, life.owner.watermarks[head.shard])

@@ -14,18 +14,19 @@ import msgspec
 from noonmark.errors import DuplicateName, JobPaused, VersionConflict
 from noonmark.model.audit import entry
 from noonmark.model.ids import JobId, job_text, shard_for
+from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
 from noonmark.node.commands.asking import asked_by
-from noonmark.node.commands.chain import changed_link, link_rows, resumed_link, with_first_link
-from noonmark.node.commands.plan import Plan, first_runs, make_plans
+from noonmark.node.commands.fixed_delay import changed_run, resumed_run
+from noonmark.node.commands.intern import make_plans
 from noonmark.node.commands.run_commands import admit, record_end
-from noonmark.node.commands.span import Span, left_at, span_from
 from noonmark.node.commands.turn import (
     current_job,
     enter,
     fire,
     known_job,
+    moment,
     readmit,
     recurrence_of,
     stored_spec,
@@ -33,13 +34,15 @@ from noonmark.node.commands.turn import (
     turn,
 )
 from noonmark.node.life import Life
+from noonmark.planning.bounds import OccurrenceBounds, bounds_from
+from noonmark.planning.changes import change, create, pause, resume
+from noonmark.planning.plan import Plan
 from noonmark.schedule import Now, Timing
 from noonmark.schedule import recurrence as read_recurrence
 from noonmark.store import jobs as store
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import JobRow
 from noonmark.wire.resources import JobPatch, JobSpec
 
 _ACTIVE, _PAUSED = '{"state":"active"}', '{"state":"paused"}'
@@ -53,7 +56,7 @@ async def create_jobs(life: Life, tenant_id: int, specs: list[JobSpec], shard_co
         raise DuplicateName(f"the name {twice[0]!r} appears twice in this request", field="name")
     created_us = life.clock.now_us()
     plans = await make_plans(life.pool, tenant_id, specs, created_us)
-    spans = await _first_spans(plans, created_us)
+    bounds = await _first_bounds(plans, created_us)
 
     def prepare() -> None:
         for shard in shards:
@@ -64,13 +67,12 @@ async def create_jobs(life: Life, tenant_id: int, specs: list[JobSpec], shard_co
         job_ids = await store.next_job_ids(connection, shards)
         heads: list[JobRow] = []
         rows: list[RunRow] = []
-        for plan, span, job_id in zip(plans, spans, job_ids, strict=True):
-            head = plan.head(tenant_id, job_id, 1, created_us, span, active=True)
-            head = with_first_link(head, plan.timing, now_us)
-            recurrence = enter(life, plan, head.shard)
-            rows += first_runs(life.owner, plan, head, recurrence, now_us, anew=True)
-            rows += link_rows(head, life.owner.watermarks[head.shard])
+        for plan, counted, job_id, shard in zip(plans, bounds, job_ids, shards, strict=True):
+            recurrence = enter(life, plan, shard)
+            at = moment(life, plan, shard, now_us)
+            head, made = create(plan, tenant_id, job_id, created_us, counted, recurrence, at)
             heads.append(head)
+            rows += made
         async with fenced(connection, life.node_id):
             taken = await store.insert_jobs(connection, heads, [plan.text for plan in plans])
             if taken:
@@ -120,24 +122,19 @@ async def change_job(
         if not current.active and isinstance(spec.schedule, Now) and spec.schedule != before.schedule:
             raise JobPaused("a paused job cannot be told to run now", field="schedule", fix="resume it first")
         now_us = life.clock.now_us()
-        watermark_us = life.owner.watermarks[current.shard]
         anew = spec.schedule != before.schedule
-        left = plan.timing.max_runs if anew else left_at(current, recurrence_of(life, current), now_us)
+        recurrence_before = recurrence_of(life, current)
         recurrence = enter(life, plan, current.shard)
-        span = span_from(plan.timing, recurrence, now_us, left)
-        changed = plan.head(tenant_id, job_id, current.version + 1, current.created_us, span, active=current.active)
-        changed = changed._replace(skips=current.skips)
-        rows: list[RunRow] = []
-        if current.active:
-            rows = first_runs(life.owner, plan, changed, recurrence, now_us, anew=anew)
+        at = moment(life, plan, current.shard, now_us)
+        changed, rows = change(plan, current, recurrence_before, recurrence, at, anew=anew)
         async with fenced(connection, life.node_id):
             await store.delete_planned_runs(connection, changed, now_us, granted)
-            changed, links = await changed_link(
-                connection, changed, current.link_us, plan.timing, now_us, watermark_us, anew=anew
+            changed, current_run = await changed_run(
+                connection, changed, current.current_run_us, plan.timing, now_us, at.watermark_us, anew=anew
             )
             await store.update_job(connection, changed, plan.text, now_us, current.labels)
-            await fire(life, connection, [*await store.without_ended(connection, rows), *links])
-            if links and not current.active:
+            await fire(life, connection, [*await store.without_ended(connection, rows), *current_run])
+            if current_run and not current.active:
                 await store.park_runs(connection, changed, granted)
             done = entry(caller, tenant_id, now_us, action_name, job_text(job_id), before=text, after=plan.text)
             await record(connection, [done])
@@ -152,12 +149,12 @@ async def pause_job(life: Life, tenant_id: int, job_id: JobId) -> None:
     async def action(connection: Connection, granted: list[int]) -> None:
         head = await current_job(life, connection, tenant_id, job_id, None)
         now_us = life.clock.now_us()
-        left = left_at(head, recurrence_of(life, head), now_us)
-        kept = granted if head.link_us is None else [*granted, head.link_us]
+        paused = pause(head, recurrence_of(life, head), now_us)
+        kept = granted if head.current_run_us is None else [*granted, head.current_run_us]
         async with fenced(connection, life.node_id):
             await store.delete_planned_runs(connection, head, now_us, kept)
             await store.park_runs(connection, head, granted)
-            await store.set_job_active(connection, head._replace(active=False, runs_left=left), now_us)
+            await store.set_job_active(connection, paused, now_us)
             if head.active:
                 done = entry(caller, tenant_id, now_us, "job.pause", job_text(job_id), before=_ACTIVE, after=_PAUSED)
                 await record(connection, [done])
@@ -180,17 +177,15 @@ async def resume_job(life: Life, tenant_id: int, job_id: JobId) -> None:
         if current.active:
             return
         now_us = life.clock.now_us()
-        watermark_us = life.owner.watermarks[current.shard]
         recurrence = enter(life, plan, current.shard)
-        planned_us, ends_us, left = span_from(plan.timing, recurrence, now_us, current.runs_left)
-        resumed = current._replace(active=True, planned_us=planned_us, ends_us=ends_us, runs_left=left)
-        rows = first_runs(life.owner, plan, resumed, recurrence, now_us, anew=False)
+        at = moment(life, plan, current.shard, now_us)
+        resumed, rows = resume(plan, current, recurrence, at)
         life.owner.paused.discard(job_id)
         async with fenced(connection, life.node_id):
-            resumed, links = await resumed_link(connection, resumed, plan.timing, now_us, watermark_us)
+            resumed, current_run = await resumed_run(connection, resumed, plan.timing, now_us, at.watermark_us)
             await store.set_job_active(connection, resumed, now_us)
-            await store.unpark_runs(connection, resumed, watermark_us)
-            await fire(life, connection, [*await store.without_ended(connection, rows), *links])
+            await store.unpark_runs(connection, resumed, at.watermark_us)
+            await fire(life, connection, [*await store.without_ended(connection, rows), *current_run])
             done = entry(caller, tenant_id, now_us, "job.resume", job_text(job_id), before=_PAUSED, after=_ACTIVE)
             await record(connection, [done])
         await readmit(life, connection, resumed)
@@ -220,13 +215,13 @@ async def delete_job(life: Life, tenant_id: int, job_id: JobId, expected_version
     await turn(life, job_id, action, stop_running)
 
 
-async def _first_spans(plans: list[Plan], created_us: int) -> list[Span]:
+async def _first_bounds(plans: list[Plan], created_us: int) -> list[OccurrenceBounds]:
     """Of new jobs. To count far ahead takes its time, so it is done on another thread and once for equal schedules."""
 
     @cache
-    def one(timing: Timing) -> Span:
+    def one(timing: Timing) -> OccurrenceBounds:
         counted = None if timing.text is None or timing.max_runs is None else read_recurrence(timing.text)
-        return span_from(timing, counted, created_us, timing.max_runs)
+        return bounds_from(timing, counted, created_us, timing.max_runs)
 
     if any(plan.timing.max_runs is not None for plan in plans):
         return await asyncio.to_thread(lambda: [one(plan.timing) for plan in plans])

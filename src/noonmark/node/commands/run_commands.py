@@ -4,23 +4,22 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from noonmark.clock import from_datetime
 from noonmark.errors import Conflict, JobPaused, NotFound
 from noonmark.model.audit import entry
 from noonmark.model.ids import JobId, RunKey, job_text, parse_job, run_text, shard_for, shard_of
 from noonmark.model.job import is_name
+from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, RunRow
 from noonmark.node.commands.asking import asked_by
-from noonmark.node.commands.plan import input_text, run_row
 from noonmark.node.life import Life
+from noonmark.planning.runs import submitted_run
 from noonmark.shard.outbox import FixedDelayEnd
 from noonmark.store import jobs as store
 from noonmark.store.audit import record
 from noonmark.store.commit import follow_fixed_delays
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import JobRow
 from noonmark.store.reads.runs import RunRecord
 from noonmark.wire.resources import Submission
 
@@ -53,10 +52,7 @@ async def _make(life: Life, tenant_id: int, submissions: Sequence[Submission], h
             raise JobPaused(f"the job {head.name!r} is paused", field="job", fix="resume it first")
     rows: list[RunRow] = []
     for submission, head in zip(submissions, heads, strict=True):
-        due_us = now_us if submission.at is None else max(now_us, from_datetime(submission.at))
-        given = head.input if submission.input is msgspec.UNSET else input_text(submission.input)
-        nominal_us = life.owner.next_nominal_us(now_us)
-        row = run_row(head, nominal_us, max(due_us, nominal_us), Reason.TRIGGERED, given, submission.priority)
+        row = submitted_run(head, life.owner.next_nominal_us(now_us), submission)
         life.owner.create(row, now_us)
         rows.append(row)
     subject, after = audit_details([(row.job_id, row.nominal_us) for row in rows])
@@ -91,7 +87,7 @@ async def cancel_run(life: Life, tenant_id: int, key: RunKey) -> None:
 
     async def action(connection: Connection) -> None:
         if not in_memory:
-            cancel_in_memory()  # the commit before this may have made it, as the next link of a fixed delay
+            cancel_in_memory()  # the commit before this may have made it, as the next run of a fixed delay
         if in_memory:
             return
         now_us = life.clock.now_us()
@@ -164,13 +160,7 @@ async def record_end(
     connection: Connection, rows: Sequence[RunRow], outcome: Outcome, reason: Reason, now_us: int
 ) -> None:
     """Runs that end without an attempt, in history as attempt 0."""
-    records = [
-        AttemptRow(
-            row.shard, row.job_id, row.nominal_us, 0, now_us, row.tenant_id, row.version,
-            None, row.due_us, None, None, outcome, reason, True, None, None,
-        )
-        for row in rows
-    ]  # fmt: skip
+    records = [AttemptRow.without_attempt(row, outcome, reason, now_us) for row in rows]
     await connection.copy_records_to_table("attempt", schema_name="noonmark", records=records)
 
 

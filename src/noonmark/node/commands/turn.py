@@ -6,15 +6,16 @@ import msgspec
 
 from noonmark.errors import NoonmarkError, NotFound, VersionConflict
 from noonmark.model.ids import JobId, shard_of
+from noonmark.model.job_row import JobRow
 from noonmark.model.run import RunRow
-from noonmark.node.commands.plan import Plan
 from noonmark.node.commands.run_commands import admit
 from noonmark.node.life import Life
+from noonmark.planning.occurrences import Moment
+from noonmark.planning.plan import Plan
 from noonmark.schedule import Recurrence
 from noonmark.store import jobs as store
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
-from noonmark.store.jobs import JobRow
 from noonmark.wire.resources import JobSpec
 
 _MOST_READMITTED = 5_000
@@ -40,7 +41,7 @@ async def turn(
         also()
 
     async def guarded(connection: Connection) -> None:
-        life.owner.withdraw(job_id)  # once more: the commit before this may have made the next link of a fixed delay
+        life.owner.withdraw(job_id)  # once more: the commit before this may have made the next run of a fixed delay
         try:
             await action(connection, granted)
         except NoonmarkError:
@@ -91,6 +92,11 @@ def enter(life: Life, plan: Plan, shard: int) -> Recurrence | None:
         return None
     life.timetable.add(shard, plan.schedule_id, plan.timing.text)
     return life.timetable.recurrence(plan.schedule_id)
+
+
+def moment(life: Life, plan: Plan, shard: int, now_us: int) -> Moment:
+    nominal_us = life.owner.next_nominal_us(now_us) if plan.starts_now else now_us
+    return Moment(now_us, life.owner.watermarks[shard], nominal_us)
 
 
 def recurrence_of(life: Life, head: JobRow) -> Recurrence | None:

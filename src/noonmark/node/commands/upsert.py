@@ -8,9 +8,11 @@ import msgspec
 from noonmark.errors import Conflict, DuplicateName, VersionConflict
 from noonmark.model.ids import JobId, shard_for
 from noonmark.model.job import Applied
+from noonmark.model.job_row import JobRow
 from noonmark.node.commands.job_commands import change_job, create_jobs
 from noonmark.node.life import Life
-from noonmark.store.jobs import JobRow, load_specs
+from noonmark.planning.plan import same_definition
+from noonmark.store.jobs import load_specs
 from noonmark.wire.resources import JobSpec
 
 _TRIES = 5
@@ -31,7 +33,7 @@ async def apply_job(
             raise VersionConflict(
                 f"the job {standing}", field="If-Match", fix="read the job again and repeat the change"
             )
-        if current is not None and head is not None and same(current, spec):
+        if current is not None and head is not None and same_definition(current, spec):
             return Applied(head.job_id, "unchanged")
         try:
             if head is None:
@@ -53,7 +55,7 @@ async def apply_jobs(
     outcomes = [
         Applied(None, "created")
         if head is None or current is None
-        else Applied(head.job_id, "unchanged" if same(current, spec) else "changed")
+        else Applied(head.job_id, "unchanged" if same_definition(current, spec) else "changed")
         for spec, (head, current) in zip(specs, stored, strict=True)
     ]
     if dry_run:
@@ -90,17 +92,6 @@ async def apply_jobs(
 async def replace_job(life: Life, tenant_id: int, job_id: JobId, spec: JobSpec, expected_version: int | None) -> None:
     """The job gets exactly this definition, as a new version."""
     await change_job(life, tenant_id, job_id, lambda _: spec, expected_version)
-
-
-def same(one: JobSpec, other: JobSpec) -> bool:
-    """Whether two definitions say the same; inputs may be written differently."""
-    if bytes(one.input) != bytes(other.input) and _value(one) != _value(other):
-        return False
-    return msgspec.structs.replace(one, input=other.input) == other
-
-
-def _value(spec: JobSpec) -> object:
-    return msgspec.json.decode(spec.input)
 
 
 async def _stored(
