@@ -104,7 +104,7 @@ class Engine:
         if version is not None and version != before.version:
             raise VersionConflict(f"the job is at version {before.version}", field="version", fix="read it again")
         spec = patch.applied_to(job.spec)
-        self._check(spec)
+        self._check(spec, job.spec)
         anew = spec.schedule != job.spec.schedule
         if not before.active and anew and isinstance(spec.schedule, Now):
             raise JobPaused("a paused job cannot be told to run now", field="schedule", fix="resume it first")
@@ -291,8 +291,10 @@ class Engine:
         now_us = self.clock.now_us()
         return Moment(now_us, self._watermark_us, self.owner.next_nominal_us(now_us) if plan.starts_now else now_us)
 
-    def _check(self, spec: JobSpec) -> None:
-        validate(spec.schedule, self.clock.now_us(), spec.jitter_s, f"{TENANT}/{spec.name}")
+    def _check(self, spec: JobSpec, before: JobSpec | None = None) -> None:
+        # A time that has passed since the job was made is no fault of a change.
+        if before is None or (spec.schedule, spec.jitter_s) != (before.schedule, before.jitter_s):
+            validate(spec.schedule, self.clock.now_us(), spec.jitter_s, f"{TENANT}/{spec.name}")
         check_priority(spec.priority)
 
     def _plan(self, spec: JobSpec, created_us: int) -> Plan:
