@@ -11,10 +11,10 @@ import tokenize
 from pathlib import Path
 
 CLIENT = Path(__file__).parents[1] / "src" / "noonmark" / "client"
-SOURCES = ("asking", "calls", "client", "handle", "job_calls", "jobs", "run_calls")
+SOURCES = ("base", "calls", "client", "handle", "job_calls", "jobs", "run_calls")
 NAMES = {
     "AppCalls": "SyncAppCalls",
-    "Asking": "SyncAsking",
+    "BaseClient": "SyncBaseClient",
     "AsyncGenerator": "Generator",
     "AsyncIterator": "Iterator",
     "Client": "SyncClient",

@@ -1,6 +1,7 @@
 """The story of a run: from facts alone, and through the API. With real workers: tests/node/test_again.py."""
 
 import pytest
+from tests.api.plain_node import PlainNode
 
 from noonmark.api.explain.run_story import RunFacts, length, tell_run
 from noonmark.clock import SECOND_US, SettableClock
@@ -9,10 +10,9 @@ from noonmark.model.policy import Retry
 from noonmark.model.reason import Outcome, Reason
 from noonmark.schedule import Cron, Now
 from noonmark.store.reads.runs import AttemptRecord, RunRecord
-from noonmark.store.reads.story import Doing, Gap, Holder, Serving
+from noonmark.store.reads.story import AuditFact, Gap, Holder, Serving
 from noonmark.wire.resources import JobSpec
 from tests.api.conftest import Caller
-from tests.api.plain_node import PlainNode
 
 T0 = 1_800_000_000_000_000
 KEY = (JobId(4096 + 3), T0)
@@ -58,8 +58,8 @@ def test_why_it_exists() -> None:
 
 
 def test_who_asked_for_it() -> None:
-    def submitted(told: str, door: str = "api") -> Doing:
-        return Doing(T0 + 1, "ana", door, "run.submit", "job_x", told)
+    def submitted(told: str, door: str = "api") -> AuditFact:
+        return AuditFact(T0 + 1, "ana", door, "run.submit", "job_x", told)
 
     triggered = record(Reason.TRIGGERED)
     named = submitted(f'{{"count":1,"runs":["{run_text(ASKED)}"]}}')
@@ -109,7 +109,7 @@ def test_what_was_tried_and_why_it_gave_up() -> None:
 )
 def test_why_it_never_started(outcome: Outcome, reason: Reason, code: str, words: str) -> None:
     end = attempt(0, outcome, reason, -600, final=True)._replace(granted_us=None, started_us=None)
-    skip = Doing(end.finished_us, "ana", "api", "job.skip", "job_x", None)
+    skip = AuditFact(end.finished_us, "ana", "api", "job.skip", "job_x", None)
     ended = record(reason, None, outcome=outcome, finished_us=end.finished_us)
     told = story(facts(ended, attempts=[end], doings=[skip]))
     assert (told[0][0], told[-1][0]) == ("scheduled", code)
@@ -129,7 +129,7 @@ def test_where_it_is_now() -> None:
         " 'greet' are taken",
     )
     assert codes(facts(record(), serving=Serving(1, 8, 3)))[-1] == "ready"
-    pause = Doing(T0 + 5, "ana", "cli", "job.pause", "job_x", None)
+    pause = AuditFact(T0 + 5, "ana", "cli", "job.pause", "job_x", None)
     assert story(facts(record(state="parked"), doings=[pause]))[1:] == [
         ("paused", "ana paused the job"),
         ("parked", "it waits until its paused job is resumed"),

@@ -5,13 +5,13 @@ import socket
 
 import aiohttp
 import uvicorn
+from tests.api.plain_node import PlainNode
 
 from noonmark.api.app import create_app
 from noonmark.api.middleware.rate_limiter import RateLimiter
 from noonmark.store.connect import Pool
 from tests.api.conftest import Caller
 from tests.api.database import SHARDS
-from tests.api.plain_node import PlainNode
 
 
 class Watch:

@@ -4,8 +4,8 @@ import re
 
 import aiohttp
 import pytest
-
 from noonmark.api.ports import NodePort
+
 from noonmark.api.table import TABLE
 from noonmark.model.caller import Role
 from tests.api.conftest import Caller, StartNode

@@ -4,11 +4,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.api.plain_node import PlainNode
 
 from noonmark.errors import Unavailable
 from noonmark.store.connect import Pool
 from tests.api.conftest import Caller
-from tests.api.plain_node import PlainNode
 from tests.api.test_problems import BAD_SUBMISSIONS, UNREADABLE
 
 BATCH, TRIGGER = "/v1/runs/batch", "/v1/jobs/a/trigger"

@@ -14,8 +14,8 @@ LONG_S = 9.0
 
 async def test_runs_of_lost_workers_are_granted_again_and_late_reports_are_refused(fleet: Fleet, load: Load) -> None:
     async with Client(fleet.nodes[0].address) as client:
-        killed, run_of_killed = await _held(fleet, client, load, set())
-        frozen, run_of_frozen = await _held(fleet, client, load, {killed.pid})
+        killed, run_of_killed = await _due_heap(fleet, client, load, set())
+        frozen, run_of_frozen = await _due_heap(fleet, client, load, {killed.pid})
         fleet.start_worker()
         killed.kill()
         frozen.signal(signal.SIGSTOP)
@@ -34,7 +34,7 @@ async def test_runs_of_lost_workers_are_granted_again_and_late_reports_are_refus
     await load.verify()
 
 
-async def _held(fleet: Fleet, client: Client, load: Load, but: set[int]) -> tuple[Process, str]:
+async def _due_heap(fleet: Fleet, client: Client, load: Load, but: set[int]) -> tuple[Process, str]:
     """A worker that has begun a long run, other than those named, and the run."""
     while True:
         run = await client.trigger_job("linger", input={"seconds": LONG_S})

@@ -6,7 +6,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
-from noonmark.shard.live import Live, State
+from noonmark.shard.live_run import LiveRun, State
 from noonmark.shard.ready import ReadyQueue
 
 KINDS = [("default", "a"), ("default", "b"), ("slow", "a")]
@@ -32,7 +32,7 @@ class Queueing(RuleBasedStateMachine):
             self.number += 1
             due_us = self.now_us - age_us
             row = RunRow(self.number, due_us, due_us, tenant_id, 1, 1, priority, 0, 0, Reason.SCHEDULED, None)
-            live = Live(row, kind)
+            live = LiveRun(row, kind)
             self.queue.push(live)
             self.waiting[live] = kind
 

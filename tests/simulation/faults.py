@@ -1,7 +1,7 @@
 """What goes wrong, and what users do meanwhile: one random event after the other until the calm at the end."""
 
 from noonmark.model.ids import job_id_of
-from tests.simulation.store import JobRow
+from tests.simulation.store import StoredJob
 
 SECOND_US = 1_000_000
 
@@ -55,7 +55,7 @@ class User:
         if self.rng.random() >= self.world.network.loss:
             self.world.log(f"user is told {kind} {what}")
             if kind == "submitted":
-                self.world.watch.acked[what] = self.world.now_us
+                self.world.checks.acked[what] = self.world.now_us
 
 
 class Chaos:
@@ -129,7 +129,7 @@ def random_job(rng, sequence, shard, world):
     offset_us = 0
     if recurrence is not None and recurrence.jitter_us:
         offset_us = rng.randrange(recurrence.jitter_us // 1000) * 1000
-    return JobRow(
+    return StoredJob(
         job_id_of(sequence, shard),
         rng.choice(list(world.weights)),
         rng.choice([n for n, policy in world.policies.items() if policy.chained == (kind == "delay")]),

@@ -1,9 +1,9 @@
-"""The promises of the design as checks. The store, the workers and the nodes of a world tell `Watch` what happens."""
+"""The promises of the design as checks. The store, the workers and the nodes of a world tell `Checks` what happens."""
 
 from collections import defaultdict
 
 from noonmark.model.reason import Outcome, Reason
-from noonmark.shard.live import State
+from noonmark.shard.live_run import State
 
 TTL_US = 3_000_000
 CLOCK_ERROR_US = 50_000
@@ -18,7 +18,7 @@ def require(condition, promise, *facts):
         raise Violation(f"{promise}: {' '.join(str(fact) for fact in facts)}")
 
 
-class Watch:
+class Checks:
     """What has been promised to whom, and what really ran where."""
 
     def __init__(self, world):

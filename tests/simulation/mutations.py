@@ -271,7 +271,7 @@ class FollowedApart(Life):
     """The next link is made in a transaction of its own, after the one that ended the link before it."""
 
     def _write(self, batch):
-        links, batch.links = batch.links, []
+        links, batch.fixed_delay_ends = batch.fixed_delay_ends, []
         yield from super()._write(batch)
         if links:
             apart = Batch()
@@ -297,9 +297,9 @@ class CancelledUnfollowed(Owner):
     """A link that ends without an attempt is followed by nothing."""
 
     def _end_waiting(self, live, *args):
-        links = list(self.outbox.links)
+        links = list(self.outbox.fixed_delay_ends)
         super()._end_waiting(live, *args)
-        self.outbox.links[:] = links
+        self.outbox.fixed_delay_ends[:] = links
 
 
 def _mutant(part):

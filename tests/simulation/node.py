@@ -44,7 +44,7 @@ class Host:
 
     def call(self, event, *args):
         """A message for whatever runs here now; `event` is the name of its handler."""
-        self.world.watch.arrives(self.number, args[0])
+        self.world.checks.arrives(self.number, args[0])
         self.life.call(self.life.hear, event, *args)
 
 
@@ -141,7 +141,7 @@ class Life(Commands, Serial, Process):
         self.owner.rescue(self.now_us())
         for row in self.owner.outbox.attempts[before:]:
             if row.outcome is Outcome.LOST:
-                self.world.watch.loses_worker(self.host.number, row.worker_id)
+                self.world.checks.loses_worker(self.host.number, row.worker_id)
         self._happened()
         self.later(SECOND_US, self._rescue)
 

@@ -34,7 +34,7 @@ class ShardRow:
 
 
 @dataclass
-class JobRow:
+class StoredJob:
     job_id: int
     tenant_id: int
     policy_id: int
@@ -66,7 +66,7 @@ class JobRow:
 
 class Store:
     def __init__(self, watch, oracle, shard_count, now_us):
-        self.watch = watch
+        self.checks = watch
         self.oracle = oracle
         self.nodes = {}
         self.shards = {shard: ShardRow(now_us) for shard in range(shard_count)}
@@ -143,10 +143,10 @@ class Store:
 
     def commit(self, node_id, batch):
         self.fence(node_id)
-        self.watch.writes(node_id)
+        self.checks.writes(node_id)
         for row in batch.created:
             self._insert_run(row)
-        for rewait in batch.rewaits.values():
+        for rewait in batch.requeues.values():
             key = (rewait.job_id, rewait.nominal_us)
             row = self.run(key)
             if row is not None:
@@ -179,7 +179,7 @@ class Store:
             self.grants.pop(place, None)
         for row in batch.attempts:
             self._insert_attempt(row)
-        return [row for end in batch.links for row in self.follow(end.job_id, end.nominal_us, end.ended_us)]
+        return [row for end in batch.fixed_delay_ends for row in self.follow(end.job_id, end.nominal_us, end.ended_us)]
 
     def follow(self, job_id, nominal_us, ended_us):
         """A run ended: if it was the current link of an active chain, the next one takes its place."""
@@ -210,17 +210,17 @@ class Store:
     def _hold(self, grant, over):
         for entry in zip(grant.job_ids, grant.nominals_us, grant.attempts, strict=True):
             if entry not in over:
-                self.watch.grants(entry, grant.grant_id)
+                self.checks.grants(entry, grant.grant_id)
                 self.held[entry[:2]] = grant.grant_id
 
     def _insert_run(self, row):
         require(self.run(row.key) is None, "one run per occurrence", row.key, "is inserted twice")
-        self.watch.inserts_run(row, self.jobs.get(row.job_id))
+        self.checks.inserts_run(row, self.jobs.get(row.job_id))
         self.runs[row.shard][row.key] = row
 
     def _insert_attempt(self, row):
         key = (row.job_id, row.nominal_us)
-        self.watch.inserts_attempt(row, self)
+        self.checks.inserts_attempt(row, self)
         if row.attempt:
             self.last_attempt[key] = row.attempt
             self.ends[key, row.attempt] = row.reason
@@ -231,7 +231,7 @@ class Store:
         """Wakes what sleeps until then, makes what is due until then, advances the watermark."""
         self.fence(node_id)
         self.prove(node_id, terms)
-        self.watch.writes(node_id)
+        self.checks.writes(node_id)
         found = self.wake(before_us, until_us)
         found += self.make(terms, before_us, until_us, now_us)
         self.advance(terms, until_us)
@@ -298,7 +298,7 @@ class Store:
     def redrive(self, node_id, key, now_us):
         """A dead letter lives again: its attempts go on counting, its failures begin anew."""
         self.fence(node_id)
-        self.watch.writes(node_id)
+        self.checks.writes(node_id)
         dead = self.dead.pop(key, None)
         if dead is None:
             return []
@@ -314,7 +314,7 @@ class Store:
     def activate(self, node_id, job, now_us):
         """Creates or resumes a job: what the watermark has passed already is made here. All its runs that are due."""
         self.fence(node_id)
-        self.watch.writes(node_id)
+        self.checks.writes(node_id)
         shard = shard_of(job.job_id)
         w_us = self.shards[shard].watermark_us
         job.active, job.since_us = True, now_us
@@ -340,7 +340,7 @@ class Store:
 
     def pause(self, node_id, job_id, granted, now_us):
         self.fence(node_id)
-        self.watch.writes(node_id)
+        self.checks.writes(node_id)
         shard = shard_of(job_id)
         job = self.jobs[job_id]
         job.active = False
@@ -363,7 +363,7 @@ class Store:
     def cancel_waiting(self, node_id, key, now_us):
         """Cancels a run that is in no memory: it sleeps, is parked or was spilled."""
         self.fence(node_id)
-        self.watch.writes(node_id)
+        self.checks.writes(node_id)
         row = self.run(key)
         if row is not None:
             require(key not in self.held, "one end per run", key, "is granted and cancelled as waiting")
@@ -374,7 +374,7 @@ class Store:
     def skip(self, node_id, job_id, nominal_us, now_us):
         """An occurrence to come never fires; if its run waits already, it ends."""
         self.fence(node_id)
-        self.watch.writes(node_id)
+        self.checks.writes(node_id)
         job = self.jobs[job_id]
         key = (job_id, nominal_us)
         require(key not in self.held, "one end per run", key, "is granted and skipped")

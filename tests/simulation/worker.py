@@ -20,7 +20,7 @@ class Item(Ended):
     attempt: int
 
 
-class Held:
+class DueHeap:
     """A run in the worker's hands: running until `end` is set, then reported until that is answered."""
 
     def __init__(self, grant, key, attempt, policy, host):
@@ -51,7 +51,7 @@ class Worker(Process):
         self.world.log(f"{self.name} crashes")
         self.ended = True
         for held in self.held.values():
-            self.world.watch.stops(self.worker_id, held.key)
+            self.world.checks.stops(self.worker_id, held.key)
 
     def _turn(self):
         now_us = self.world.now_us
@@ -89,9 +89,9 @@ class Worker(Process):
         if self._claims.pop(number, None) is None or self.world.now_us - sent_us > ANSWER_AGE_US:
             return
         for job_id, nominal_us, attempt, policy_id in runs:
-            held = Held(grant, (job_id, nominal_us), attempt, self.world.policies[policy_id], host)
+            held = DueHeap(grant, (job_id, nominal_us), attempt, self.world.policies[policy_id], host)
             self.world.log(f"{self.name} starts {held.key} attempt {attempt} of grant {grant}")
-            self.world.watch.starts(self.worker_id, held.key, attempt)
+            self.world.checks.starts(self.worker_id, held.key, attempt)
             self.held[held.key, attempt] = held
             self.later(self._duration_us(held), self._finish, held, None)
 
@@ -107,8 +107,8 @@ class Worker(Process):
             outcome = self.rng.choices(
                 (Outcome.SUCCEEDED, Outcome.FAILED, Outcome.TIMED_OUT, Outcome.RELEASED), (16, 4, 1, 1)
             )[0]
-        self.world.watch.stops(self.worker_id, held.key)
-        self.world.watch.tells(self.worker_id, held.key, held.attempt, outcome)
+        self.world.checks.stops(self.worker_id, held.key)
+        self.world.checks.tells(self.worker_id, held.key, held.attempt, outcome)
         error_type = "ValueError Exception" if outcome is Outcome.FAILED and self.rng.random() < 0.2 else None
         now_us = self.world.now_us
         item = Item(outcome, now_us, now_us - 1, error_type)
@@ -134,7 +134,7 @@ class Worker(Process):
         for held in list(self.held.values()):
             if held.grant in lost:
                 self.world.log(f"{self.name} abandons {held.key} {held.attempt}")
-                self.world.watch.stops(self.worker_id, held.key)
+                self.world.checks.stops(self.worker_id, held.key)
                 del self.held[held.key, held.attempt]
             elif held.key in cancel:
                 self._finish(held, Outcome.CANCELLED)

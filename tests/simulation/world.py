@@ -11,7 +11,7 @@ from noonmark.schedule import recurrence
 from noonmark.shard.limits import Limits
 from tests.simulation.database import Database
 from tests.simulation.faults import Chaos, User, random_job
-from tests.simulation.invariants import Watch, require
+from tests.simulation.invariants import Checks, require
 from tests.simulation.network import Network
 from tests.simulation.node import Host, Life
 from tests.simulation.oracle import Oracle
@@ -72,10 +72,10 @@ class World:
         self.limits = Limits(**PATIENCE, **rng.choice(ROOM), overrun_us=rng.choice(OVERRUN_US))
         self.poll_us = rng.choice((2, 9)) * SECOND_US
         self._policy_of = {}
-        self.watch = Watch(self)
+        self.checks = Checks(self)
         self.oracle = Oracle()
         self.shard_count = rng.choice((2, 4))
-        self.store = self.store_class(self.watch, self.oracle, self.shard_count, self.now_us)
+        self.store = self.store_class(self.checks, self.oracle, self.shard_count, self.now_us)
         self.network = Network(self)
         self.database = Database(self)
         self.chaos = Chaos(self)
@@ -137,13 +137,13 @@ class World:
         self.users_active = False
         jobs = [job for job in self.store.jobs.values() if job.active]
         self.oracle.close(jobs, lambda job: self.store.shards[shard_of(job.job_id)].watermark_us)
-        self.watch.check_chains(jobs)
+        self.checks.check_chains(jobs)
         for job in jobs:
             job.active = False
         self.log("calm")
         self._run_until(self.now_us + CALM_US, self._all_done)
         require(self._all_done(), "everything ends", self._left()[:5])
-        self.watch.check_end()
+        self.checks.check_end()
 
     def _run_until(self, end_us, done=None):
         events = self._events

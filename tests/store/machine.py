@@ -11,16 +11,16 @@ from noonmark.node.commands.plan import first_runs, run_row
 from noonmark.node.commands.run_commands import record_end
 from noonmark.schedule import Timing, recurrence
 from noonmark.shard.backlog import Page
-from noonmark.shard.outbox import Batch, LinkEnd
+from noonmark.shard.outbox import Batch, FixedDelayEnd
 from noonmark.shard.timetable import Timetable
 from noonmark.store import jobs, ownership, pages
-from noonmark.store.commit import commit_batch, follow_links, insert_runs
+from noonmark.store.commit import commit_batch, follow_fixed_delays, insert_runs
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced, fenced
-from noonmark.store.jobs import JobHead
+from noonmark.store.jobs import JobRow
 from noonmark.store.skips import set_job_skips
 from noonmark.store.tick import load_missed_ends, tick
-from tests.simulation.store import GRACE_US, JobRow, NodeRow, Refused, Store
+from tests.simulation.store import GRACE_US, NodeRow, Refused, Store, StoredJob
 
 SHARDS = 8
 NEVER_US = 253_402_300_799_000_000
@@ -118,21 +118,21 @@ class Twins:
             )
         return self.schedules[text]
 
-    def _head(self, job: JobRow, schedule_id: int | None, *, active: bool) -> JobHead:
+    def _row(self, job: StoredJob, schedule_id: int | None, *, active: bool) -> JobRow:
         """As it is before the change; what counts, counts from now on."""
-        return JobHead(
+        return JobRow(
             JobId(job.job_id), TenantId(job.tenant_id), f"job-{job.job_id}", 1, PolicyId(job.policy_id), schedule_id,
             job.offset_us // 1000, job.priority, job.catch_up, active, self.now_us, self.now_us, None, job.ends_us,
             job.runs_left, None if job.window_us is None else job.window_us / 1_000_000,
             None if job.delay_us is None else job.delay_us // 1000, job.link_us,
         )  # type: ignore[arg-type]  # fmt: skip
 
-    async def activate(self, node_id: int, job: JobRow, text: str | None, *, new: bool) -> None:
+    async def activate(self, node_id: int, job: StoredJob, text: str | None, *, new: bool) -> None:
         schedule_id = None if text is None else await self._schedule_id(text)
         shard = shard_of(job.job_id)
         watermark_us = self.model.shards[shard].watermark_us
         owner = SimpleNamespace(watermarks={shard: watermark_us})
-        head = self._head(job, schedule_id, active=True)
+        head = self._row(job, schedule_id, active=True)
         made = [] if text is None else first_runs(owner, None, head, recurrence(text), self.now_us, anew=new)  # type: ignore[arg-type]
         timing = Timing(delay_us=job.delay_us)
 
@@ -155,7 +155,7 @@ class Twins:
     async def pause(self, node_id: int, job_id: int) -> None:
         job = self.model.jobs[job_id]
         granted = [key[1] for key in self.model.held if key[0] == job_id]
-        head = self._head(job, None, active=False)
+        head = self._row(job, None, active=False)
 
         async def sql() -> None:
             async with fenced(self.connection, node_id):
@@ -214,7 +214,7 @@ class Twins:
     async def skip(self, node_id: int, job_id: int, nominal_us: int) -> None:
         job = self.model.jobs[job_id]
         row = self.model.run((job_id, nominal_us))
-        head = self._head(job, None, active=job.active)
+        head = self._row(job, None, active=job.active)
 
         async def sql() -> None:
             async with fenced(self.connection, node_id):
@@ -236,7 +236,7 @@ class Twins:
                 assert found is not None
                 assert found[:10] == row[:10]
                 await record_end(self.connection, [found], Outcome.CANCELLED, Reason.CANCELLED, self.now_us)
-                return await follow_links(self.connection, [LinkEnd(row.shard, *key, self.now_us)])
+                return await follow_fixed_delays(self.connection, [FixedDelayEnd(row.shard, *key, self.now_us)])
 
         done = await both(lambda: self.model.cancel_waiting(node_id, key, self.now_us), sql())
         if done is not None:

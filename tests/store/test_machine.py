@@ -23,12 +23,12 @@ from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 from noonmark.schedule import recurrence
 from noonmark.shard.backlog import START, Page
-from noonmark.shard.outbox import Batch, LinkEnd, Rewait
+from noonmark.shard.outbox import Batch, FixedDelayEnd, Requeue
 from noonmark.store import commit, jobs, ownership, pages, tick
 from noonmark.store.connect import OWNER_SETTINGS, Connection, connect
 from noonmark.store.statement import statement
 from tests.conftest import TEMPLATE, drop_database, new_database
-from tests.simulation.store import JobRow
+from tests.simulation.store import StoredJob
 from tests.store.machine import Twins
 
 SECOND_US = 1_000_000
@@ -109,7 +109,7 @@ class StoreMachine(RuleBasedStateMachine):
         job_id = job_id_of(self.next(), data.draw(st.integers(0, 1)))
         policy_id, priority = data.draw(st.integers(1, 2)), data.draw(st.integers(4, 5))
         catch_up = data.draw(st.sampled_from([0, 1, 3, 1000]))
-        job = JobRow(job_id, 1, policy_id, priority, rec, offset_ms * 1000, catch_up, self.twins.now_us)
+        job = StoredJob(job_id, 1, policy_id, priority, rec, offset_ms * 1000, catch_up, self.twins.now_us)
         ends_s = data.draw(st.sampled_from([None, None, 2, 30, 300]))
         window_s = data.draw(st.sampled_from([None, None, 10, 100]))
         job.ends_us = None if ends_s is None else self.twins.now_us + ends_s * SECOND_US
@@ -177,7 +177,7 @@ class StoreMachine(RuleBasedStateMachine):
             )
 
     def _grant(self, data: st.DataObject, batch: Batch) -> None:
-        ended = {(job_id, nominal_us) for _, nominal_us, job_id in batch.ended} | batch.rewaits.keys()
+        ended = {(job_id, nominal_us) for _, nominal_us, job_id in batch.ended} | batch.requeues.keys()
         ready = [row for row in self.waiting if row.key not in self.twins.model.parked and row.key not in ended]
         if not ready:
             return
@@ -221,7 +221,7 @@ class StoreMachine(RuleBasedStateMachine):
         )  # fmt: skip
         if end == "fails":
             due_us = now_us + data.draw(st.sampled_from([0, 1, 60])) * SECOND_US
-            batch.rewaits[row.key] = Rewait(
+            batch.requeues[row.key] = Requeue(
                 row.shard, row.nominal_us, row.job_id, row.attempt + 1, row.failures + 1, due_us, Reason.FAILED, "no",
                 due_us > self.twins.model.shards[row.shard].watermark_us, not self.twins.model.jobs[row.job_id].active,
             )  # fmt: skip
@@ -233,7 +233,7 @@ class StoreMachine(RuleBasedStateMachine):
                 )
             )
         batch.ended.append((row.shard, row.nominal_us, row.job_id))
-        batch.links.append(LinkEnd(row.shard, row.job_id, row.nominal_us, now_us + 7))
+        batch.fixed_delay_ends.append(FixedDelayEnd(row.shard, row.job_id, row.nominal_us, now_us + 7))
 
     def _cancel_granted(self, data: st.DataObject, batch: Batch) -> None:
         gone = {(row.job_id, row.nominal_us) for row in batch.attempts}
@@ -356,12 +356,12 @@ BREAKS = [
     ("tick_runs", " OR f.nominal_at <= j.ends_at", " OR true"),
     ("tick_runs", ">= $9::timestamptz", ">= $9::timestamptz - interval '1 hour'"),
     ("tick_runs", "(f.ends_at IS NULL OR f.ends_at = j.ends_at)", "f.ends_at IS NULL"),
-    ("follow_links", " AND j.link_at = k.link_at", ""),
-    ("follow_links", " AND j.active", ""),
-    ("follow_links", "GREATEST(k.ended_at, k.link_at)", "k.ended_at"),
-    ("follow_links", "j.runs_left = 0 OR n.next_at > j.ends_at THEN NULL", "n.next_at > j.ends_at THEN NULL"),
-    ("follow_links", "OR n.next_at > j.ends_at THEN NULL", "THEN NULL"),
-    ("follow_links", "d.due_at > s.watermark", "false"),
+    ("follow_fixed_delays", " AND j.link_at = k.link_at", ""),
+    ("follow_fixed_delays", " AND j.active", ""),
+    ("follow_fixed_delays", "GREATEST(k.ended_at, k.link_at)", "k.ended_at"),
+    ("follow_fixed_delays", "j.runs_left = 0 OR n.next_at > j.ends_at THEN NULL", "n.next_at > j.ends_at THEN NULL"),
+    ("follow_fixed_delays", "OR n.next_at > j.ends_at THEN NULL", "THEN NULL"),
+    ("follow_fixed_delays", "d.due_at > s.watermark", "false"),
     ("tick_runs", "NOT j.skips OR", "true OR"),
     ("tick_runs", " AND s.nominal_at = f.nominal_at", ""),
     ("tick_runs", "f.rank < j.catch_up", "f.rank <= j.catch_up"),
@@ -370,7 +370,7 @@ BREAKS = [
     ("advance_watermarks", " AND s.term = k.term", ""),
     ("advance_watermarks", " AND s.owner = $3", " AND $3::bigint > 0"),
     ("page_shard", ">= ($2, $3)", "> ($2, $3)"),
-    ("rewait_runs", ", parked = k.parked", ""),
+    ("requeue_runs", ", parked = k.parked", ""),
     ("unpark_runs", "r.due_at > $3", "r.due_at > $3 AND false"),
     ("find_ended_runs", "a.final", "NOT a.final"),
 ]

@@ -11,6 +11,8 @@ ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 Hook = Callable[[], Awaitable[None]]
 
+CALLER = "noonmark.caller"
+"""The key of a scope under which the guard says who asks."""
 JSON = b"application/json"
 MSGPACK = b"application/msgpack"
 

@@ -38,15 +38,6 @@ class UnsupportedMedia(NoonmarkError):
     code, status = "unsupported_media_type", 415
 
 
-class Relayed(NoonmarkError):
-    """Another node's problem, told as it was told to us."""
-
-    def __init__(self, problem: Problem, retry_after_s: float | None) -> None:
-        super().__init__(problem.detail, field=problem.field, fix=problem.fix)
-        self.problem = problem
-        self.retry_after_s = retry_after_s
-
-
 class ProblemResponse:
     """A problem on its way out."""
 
@@ -58,8 +49,6 @@ class ProblemResponse:
 
 def to_problem(error: Exception) -> ProblemResponse:
     match error:
-        case Relayed():
-            return ProblemResponse(error.problem, _retry_after(error))
         case Unauthorized():
             return ProblemResponse(_of_noonmark(error), {"WWW-Authenticate": "Bearer"})
         case MethodNotAllowed():

@@ -19,6 +19,7 @@ from noonmark.api.routes import (
     job_runs,
     jobs,
     keys,
+    node_commands,
     occurrences,
     runs,
     schedules,
@@ -125,3 +126,6 @@ TABLE = (
     Endpoint("POST", "/v1/worker/heartbeat", WORKER, worker.heartbeat, name="worker_heartbeat"),
     Endpoint("POST", "/v1/worker/report", WORKER, worker.report, name="worker_report"),
 )
+
+AMONG_NODES = Endpoint("POST", "/v1/node/commands", FREE, node_commands.carry_out_command)
+"""Not for callers, and not in the document: it asks for no key, because nodes sign what they send."""

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from noonmark.client.asking import DEFAULT_SERVER
+from noonmark.client.base import DEFAULT_SERVER
 from noonmark.client.job_calls import JobCalls
 from noonmark.client.pages import Page
 from noonmark.client.run_calls import RunCalls

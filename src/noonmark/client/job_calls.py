@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from noonmark.client.asking import Asking, job_path
+from noonmark.client.base import BaseClient, job_path
 from noonmark.client.pages import Page
 from noonmark.schedule.preview import Preview
 from noonmark.schedule.spec import ScheduleSpec
@@ -28,7 +28,7 @@ from noonmark.wire.runs import Absence, StoppedRuns
 from noonmark.wire.schedules import PreviewRequest
 
 
-class JobCalls(Asking):
+class JobCalls(BaseClient):
     async def create_job(self, spec: JobSpec) -> Job:
         return await self._ask(Job, "POST", "/v1/jobs", body=spec)
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from noonmark import errors
-from noonmark.client.asking import Asking, job_path
+from noonmark.client.base import BaseClient, job_path
 from noonmark.client.handle import RunHandle
 from noonmark.client.pages import Page
 from noonmark.client.signature import as_it_is
@@ -40,7 +40,7 @@ def _run(run_id: str, rest: str = "") -> str:
     return f"/v1/runs/{quote(run_id, safe='')}{rest}"
 
 
-class RunCalls(Asking):
+class RunCalls(BaseClient):
     async def trigger_job(
         self,
         ref: str,

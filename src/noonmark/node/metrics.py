@@ -125,8 +125,8 @@ def _totals(life: Life) -> dict[str, float]:
         "died": counts.died,
         "rescued_grants": counts.rescued_grants,
         "refused_reports": counts.refused_reports,
-        "notices": life.owner.watch.sent,
-        "notices_dropped": life.owner.watch.dropped,
+        "notices": life.owner.notice_rules.sent,
+        "notices_dropped": life.owner.notice_rules.dropped,
         "lateness_sum": counts.lateness_us / SECOND_US,
     }
     totals |= {f"ended:{outcome.name.lower()}": number for outcome, number in counts.ended.items()}

@@ -50,7 +50,7 @@ async def keep_ownership(life: Life) -> None:
             continue
 
 
-async def keep_burying(life: Life) -> None:
+async def keep_reaping(life: Life) -> None:
     """Apart from the lease, because it may have to wait for a frozen node's last transaction."""
     while True:
         async with life.pool.acquire() as connection:
@@ -80,7 +80,7 @@ async def balance(life: Life) -> None:
     if plan.take:
         await take(life, plan.take)
     if not plan.give and not plan.take:
-        life.settled.set()
+        life.balanced.set()
 
 
 async def give(life: Life, shards: list[int]) -> None:
@@ -125,6 +125,6 @@ async def _adopt(life: Life, connection: Connection, taken: Taken) -> None:
         life.owner.paused.update(await load_paused(connection, shard, [row.job_id for row in granted]))
     for schedule_id, text in (await load_schedules(connection, shard)).items():
         life.timetable.add(shard, schedule_id, text)
-    life.owner.watch.troubles.update(await load_troubles(connection, shard))
+    life.owner.notice_rules.troubles.update(await load_troubles(connection, shard))
     life.terms[shard] = taken.term
     life.owner.adopt(shard, taken.watermark_us, grants, granted, life.clock.now_us())

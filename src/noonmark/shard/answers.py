@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from noonmark.model.ids import GrantId
-from noonmark.shard.live import Live
+from noonmark.shard.live_run import LiveRun
 from noonmark.shard.verdict import AttemptEnd
 
 
@@ -12,7 +12,7 @@ class Granted(NamedTuple):
     """The answer to a claim: an empty one has no runs."""
 
     grant_id: GrantId
-    runs: Sequence[Live]
+    runs: Sequence[LiveRun]
 
 
 class Reported(NamedTuple):

@@ -14,7 +14,7 @@ afterwards a full page puts the mark behind its last row. Rows that are in memor
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from noonmark.shard.live import LaneKey
+from noonmark.shard.live_run import LaneKey
 
 Place = tuple[int, int]
 """(nominal_us, job_id): the order of a shard's rows."""
@@ -92,7 +92,7 @@ class Backlog:
         self._scans.pop(shard, None)
         for lane_key in list(self._spilled):
             self._lanes[lane_key].marks.pop(shard, None)
-            self._settle(lane_key)
+            self._forget_if_empty(lane_key)
 
     def next_page(self) -> Page | None:
         """The page to read now, if there is room for it; its mark is off until `paged` is told the result."""
@@ -124,9 +124,9 @@ class Backlog:
         if following is not None:
             lane.marks[page.shard] = min(following, lane.marks.get(page.shard, following))
             self._spilled[page.lane] = None
-        self._settle(page.lane)
+        self._forget_if_empty(page.lane)
 
-    def _settle(self, lane_key: LaneKey) -> None:
+    def _forget_if_empty(self, lane_key: LaneKey) -> None:
         lane = self._lanes.get(lane_key)
         if lane is None or not lane.marks:
             self._spilled.pop(lane_key, None)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from noonmark.clock import NEVER_US
 from noonmark.model.ids import TenantId, WorkerId, grant_id_of
 from noonmark.model.run import GrantRow
-from noonmark.shard.live import Grant, Kind, Live, State
+from noonmark.shard.live_run import Grant, Kind, LiveRun, State
 
 _MOST_REVOKED = 10_000
 
@@ -90,13 +90,13 @@ class Fleet:
         self._worker(row.worker_id, now_us).grants[row.grant_id] = grant
         return grant
 
-    def attach(self, live: Live, grant: Grant) -> None:
+    def attach(self, live: LiveRun, grant: Grant) -> None:
         live.state = State.GRANTED
         live.grant = grant
         grant.runs.append(live)
         grant.remaining[live.shard] = grant.remaining.get(live.shard, 0) + 1
 
-    def detach(self, live: Live, grant: Grant) -> bool:
+    def detach(self, live: LiveRun, grant: Grant) -> bool:
         """True if that was the last current run of its shard under the grant."""
         live.grant = None
         remaining = grant.remaining[live.shard] - 1

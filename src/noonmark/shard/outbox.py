@@ -6,10 +6,11 @@ from noonmark.model.audit import Entry
 from noonmark.model.ids import GrantId, JobId, RunKey
 from noonmark.model.notice import Notice, Trouble
 from noonmark.model.reason import Reason
+from noonmark.model.request import RequestRow
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 
 
-class Rewait(NamedTuple):
+class Requeue(NamedTuple):
     """A run goes back to waiting: its row's new attempt number, failures, due time and reason."""
 
     shard: int
@@ -26,7 +27,7 @@ class Rewait(NamedTuple):
     """Its job is paused."""
 
 
-class LinkEnd(NamedTuple):
+class FixedDelayEnd(NamedTuple):
     """A run ended that may be the current link of a fixed delay, which the next one follows."""
 
     shard: int
@@ -47,27 +48,30 @@ class Batch:
         "dead",
         "ended",
         "finished_grants",
+        "fixed_delay_ends",
         "grants",
-        "links",
         "notices",
-        "rewaits",
+        "requests",
+        "requeues",
         "slept",
         "troubles",
     )
 
     def __init__(self) -> None:
         self.created: list[RunRow] = []
-        self.rewaits: dict[RunKey, Rewait] = {}
+        self.requeues: dict[RunKey, Requeue] = {}
         self.cancelling: list[tuple[int, int, JobId]] = []
         self.ended: list[tuple[int, int, JobId]] = []
         """(shard, nominal_us, job_id) of runs whose rows go."""
-        self.links: list[LinkEnd] = []
+        self.fixed_delay_ends: list[FixedDelayEnd] = []
         """Of some of the ended runs; never without them."""
         self.grants: list[GrantRow] = []
         self.finished_grants: list[tuple[int, GrantId]] = []
         self.attempts: list[AttemptRow] = []
         self.dead: list[DeadRow] = []
         self.audit: list[Entry] = []
+        self.requests: list[RequestRow] = []
+        """Of some of the created runs: the requests that asked for them."""
         self.notices: list[Notice] = []
         self.troubles: dict[JobId, Trouble | None] = {}
         """Watched jobs that are in trouble from now on, or (None) no longer."""
@@ -80,7 +84,7 @@ class Batch:
         return bool(
             self.answers
             or self.created
-            or self.rewaits
+            or self.requeues
             or self.cancelling
             or self.ended
             or self.grants
@@ -88,6 +92,7 @@ class Batch:
             or self.attempts
             or self.dead
             or self.audit
+            or self.requests
             or self.notices
             or self.troubles
         )

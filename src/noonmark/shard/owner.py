@@ -18,7 +18,7 @@ Invariants
 
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from noonmark.clock import SECOND_US
 from noonmark.model.ids import GrantId, JobId, PolicyId, RunKey, TenantId, WorkerId, shard_of
@@ -27,16 +27,16 @@ from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 from noonmark.shard.answers import Granted, Reported, ReportedAttempt
 from noonmark.shard.backlog import Backlog, Page
+from noonmark.shard.due_heap import DueHeap
 from noonmark.shard.fleet import Fleet, WaitingClaim
-from noonmark.shard.held import Held
 from noonmark.shard.limits import LATENESS_BOUNDS_S, Counts, Limits
-from noonmark.shard.live import LEFT_IN_ROW, Grant, Kind, Live, State
-from noonmark.shard.outbox import Batch, LinkEnd, Rewait
+from noonmark.shard.live_run import LEFT_IN_ROW, Grant, Kind, LiveRun, State
+from noonmark.shard.notice_rules import NoticeRules
+from noonmark.shard.outbox import Batch, FixedDelayEnd, Requeue
 from noonmark.shard.ready import ReadyQueue
 from noonmark.shard.retry import delay_us
 from noonmark.shard.rules import Rule, StartDeadline
 from noonmark.shard.verdict import AttemptEnd, Ended, Verdict, judge
-from noonmark.shard.watch import Watch
 
 _LATENESS_BOUNDS_US = [round(bound_s * SECOND_US) for bound_s in LATENESS_BOUNDS_S]
 
@@ -56,16 +56,16 @@ class Owner:
         self.outbox = Batch()
         self.counts = Counts()
         self.watermarks: dict[int, int] = {}
-        self.live: dict[RunKey, Live] = {}
+        self.live: dict[RunKey, LiveRun] = {}
         self.fleet = Fleet(node_id)
-        self.watch = Watch(node_id)
+        self.notice_rules = NoticeRules(node_id)
         self.paused: set[JobId] = set()
         """Paused jobs that may still have granted runs: if such a run must wait again, it is parked."""
         self.backlog = Backlog(memory_runs=limits.memory_runs, lane_runs=limits.lane_runs, page_runs=limits.page_runs)
         self._policies = policies
         self._random = random
         self._ready = ReadyQueue(weights)
-        self._held = Held()
+        self._due_heap = DueHeap()
         self._claims: OrderedDict[object, WaitingClaim] = OrderedDict()
         self._rules: tuple[Rule, ...] = (StartDeadline(),)
         self._last_nominal_us = 0
@@ -86,7 +86,7 @@ class Owner:
             ):
                 row = rows.get(key)
                 if row is not None and row.attempt + 1 == attempt and key not in self.live:
-                    live = self.live[key] = Live(row, self._policies[row.policy_id].kind)
+                    live = self.live[key] = LiveRun(row, self._policies[row.policy_id].kind)
                     self.fleet.attach(live, grant)
             if shard not in grant.remaining:
                 self.outbox.finished_grants.append((shard, grant.grant_id))
@@ -97,7 +97,7 @@ class Owner:
         """Forgets a shard that is given away; all that was decided for it has been committed."""
         del self.watermarks[shard]
         self.backlog.drop_shard(shard)
-        self.watch.drop(shard)
+        self.notice_rules.drop(shard)
         self.paused = {job_id for job_id in self.paused if shard_of(job_id) != shard}
         for live in [live for live in self.live.values() if live.shard == shard]:
             if live.state is not State.GRANTED:
@@ -134,7 +134,7 @@ class Owner:
         key = (row.job_id, row.nominal_us)
         if key in self.live or shard_of(row.job_id) not in self.watermarks:
             return
-        live = Live(row, self._policies[row.policy_id].kind)
+        live = LiveRun(row, self._policies[row.policy_id].kind)
         if not self.backlog.admit(live.lane, live.shard, (live.nominal_us, live.job_id)):
             return
         if live.input is not None and len(live.input) > self.limits.input_bytes_in_memory:
@@ -208,20 +208,20 @@ class Owner:
             self._end_waiting(live, Outcome.CANCELLED, Reason.CANCELLED, now_us)
         return state
 
-    def set_aside(self, live: Live) -> None:
+    def set_aside(self, live: LiveRun) -> None:
         """Takes one waiting run out of memory and leaves its row to the caller."""
         self.backlog.leave(live.lane)
         self._forget(live)
 
-    def withdraw(self, job_id: JobId) -> None:
-        """Takes all waiting runs of a job out of memory and leaves their rows to the caller."""
-        for live in [live for live in self.live.values() if live.job_id == job_id]:
+    def withdraw(self, job_ids: Collection[JobId]) -> None:
+        """Takes all waiting runs of the jobs out of memory and leaves their rows to the caller."""
+        for live in [live for live in self.live.values() if live.job_id in job_ids]:
             if live.state is not State.GRANTED:
                 self.set_aside(live)
 
-    def granted_of(self, job_id: JobId) -> list[int]:
-        """The nominal times of the job's runs that workers have."""
-        return [key[1] for key, live in self.live.items() if key[0] == job_id and live.state is State.GRANTED]
+    def granted_of(self, job_ids: Collection[JobId]) -> list[RunKey]:
+        """The runs of the jobs that workers have."""
+        return [key for key, live in self.live.items() if key[0] in job_ids and live.state is State.GRANTED]
 
     def return_grant(self, grant_id: GrantId, now_us: int) -> None:
         """The worker hung up before its answer was ready: nothing of the grant was started."""
@@ -233,11 +233,11 @@ class Owner:
 
     def next_due_us(self) -> int | None:
         """When `advance` has something to release."""
-        return self._held.next_due_us()
+        return self._due_heap.next_due_us()
 
     def advance(self, now_us: int) -> None:
         """Releases what is due and grants what is wanted."""
-        for live in self._held.release(now_us):
+        for live in self._due_heap.release(now_us):
             if live.state is State.HELD and live.due_us <= now_us:
                 self._ready.push(live)
         self._serve_claims(now_us)
@@ -273,14 +273,14 @@ class Owner:
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _wait(self, live: Live, now_us: int) -> None:
+    def _wait(self, live: LiveRun, now_us: int) -> None:
         if live.due_us <= now_us:
             self._ready.push(live)
         else:
             live.state = State.HELD
-            self._held.push(live)
+            self._due_heap.push(live)
 
-    def _forget(self, live: Live) -> None:
+    def _forget(self, live: LiveRun) -> None:
         if live.state is State.READY:
             self._ready.discard(live)
         live.state = State.GONE
@@ -306,8 +306,8 @@ class Owner:
             else:
                 barren.add(served)
 
-    def _pick(self, claim: WaitingClaim, most: int, now_us: int) -> list[Live]:
-        picked: list[Live] = []
+    def _pick(self, claim: WaitingClaim, most: int, now_us: int) -> list[LiveRun]:
+        picked: list[LiveRun] = []
         while len(picked) < most:
             taken = self._ready.take(claim.worker.kinds, most - len(picked), now_us, claim.worker.tenant_id)
             if not taken:
@@ -320,7 +320,7 @@ class Owner:
                     self._end_waiting(live, Outcome.EXPIRED, reason, now_us)
         return picked
 
-    def _refusal(self, live: Live, now_us: int) -> Reason | None:
+    def _refusal(self, live: LiveRun, now_us: int) -> Reason | None:
         policy = self._policies[live.policy_id]
         for rule in self._rules:
             reason = rule.refuses(live, policy, now_us)
@@ -328,12 +328,12 @@ class Owner:
                 return reason
         return None
 
-    def _grant(self, claim: WaitingClaim, runs: list[Live], now_us: int) -> None:
+    def _grant(self, claim: WaitingClaim, runs: list[LiveRun], now_us: int) -> None:
         worker = claim.worker
         grant = self.fleet.new_grant(worker, now_us)
         rows: dict[int, GrantRow] = {}
         lateness = self.counts.lateness
-        noticed_us = self.watch.late_us
+        noticed_us = self.notice_rules.late_us
         for live in runs:
             self.backlog.leave(live.lane)
             self.fleet.attach(live, grant)
@@ -341,7 +341,7 @@ class Owner:
             lateness[bisect_left(_LATENESS_BOUNDS_US, late_us)] += 1
             self.counts.lateness_us += late_us
             if late_us > noticed_us:
-                self.watch.granted(live, now_us, self.outbox)
+                self.notice_rules.granted(live, now_us, self.outbox)
             row = rows.get(live.shard)
             if row is None:
                 row = rows[live.shard] = GrantRow(live.shard, grant.grant_id, worker.worker_id, now_us, [], [], [])
@@ -359,7 +359,7 @@ class Owner:
         self.counts.rescued_grants += 1
 
     def _end_attempt(
-        self, live: Live, grant: Grant, end: AttemptEnd, now_us: int, reason: Reason | None = None
+        self, live: LiveRun, grant: Grant, end: AttemptEnd, now_us: int, reason: Reason | None = None
     ) -> None:
         """One attempt is over: the run ends, dies or waits again."""
         outcome, reason, final, failed = verdict = judge(live, self._policies[live.policy_id], end, reason)
@@ -387,12 +387,12 @@ class Owner:
             )
         )
         self.counts.ended[outcome] += 1
-        if self.watch.on:
-            self.watch.ended(live, verdict, end, now_us, self.outbox)
+        if self.notice_rules.on:
+            self.notice_rules.ended(live, verdict, end, now_us, self.outbox)
         if self.fleet.detach(live, grant):
             self.outbox.finished_grants.append((live.shard, grant.grant_id))
         if not final:
-            self._rewait(live, verdict, end.error, now_us)
+            self._requeue(live, verdict, end.error, now_us)
             return
         if failed:
             self.counts.died += 1
@@ -403,7 +403,7 @@ class Owner:
             )
         self._end_row(live, finished_us)
 
-    def _rewait(self, live: Live, verdict: Verdict, error: str | None, now_us: int) -> None:
+    def _requeue(self, live: LiveRun, verdict: Verdict, error: str | None, now_us: int) -> None:
         live.due_us = now_us
         if verdict.failed:
             live.due_us += delay_us(self._policies[live.policy_id].retry, live.failures, self._random)
@@ -411,7 +411,7 @@ class Owner:
         live.reason = verdict.reason
         sleeps = live.due_us > self.watermarks[live.shard]
         parked = live.job_id in self.paused
-        self.outbox.rewaits[live.key] = Rewait(
+        self.outbox.requeues[live.key] = Requeue(
             live.shard, live.nominal_us, live.job_id, live.attempt, live.failures, live.due_us, live.reason, error,
             sleeps, parked,
         )  # fmt: skip
@@ -422,7 +422,7 @@ class Owner:
             self.backlog.enter(live.lane)
             self._wait(live, now_us)
 
-    def _end_waiting(self, live: Live, outcome: Outcome, reason: Reason, now_us: int) -> None:
+    def _end_waiting(self, live: LiveRun, outcome: Outcome, reason: Reason, now_us: int) -> None:
         """A run ends without an attempt: it was cancelled, or came too late."""
         self.outbox.attempts.append(
             AttemptRow(
@@ -431,13 +431,13 @@ class Owner:
             )
         )  # fmt: skip
         self.counts.ended[outcome] += 1
-        if self.watch.on:
-            self.watch.expired(live, reason, now_us, self.outbox)
+        if self.notice_rules.on:
+            self.notice_rules.expired(live, reason, now_us, self.outbox)
         self.backlog.leave(live.lane)
         self._end_row(live, now_us)
 
-    def _end_row(self, live: Live, ended_us: int) -> None:
+    def _end_row(self, live: LiveRun, ended_us: int) -> None:
         self.outbox.ended.append((live.shard, live.nominal_us, live.job_id))
         if self._policies[live.policy_id].chained and live.nominal_us % 1000 == 0:
-            self.outbox.links.append(LinkEnd(live.shard, live.job_id, live.nominal_us, ended_us))
+            self.outbox.fixed_delay_ends.append(FixedDelayEnd(live.shard, live.job_id, live.nominal_us, ended_us))
         self._forget(live)

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Set
 from heapq import heappop, heappush
 
 from noonmark.model.ids import TenantId
-from noonmark.shard.live import Kind, Live, State
+from noonmark.shard.live_run import Kind, LiveRun, State
 
 QUANTUM = 16
 AGEING_US = 30_000_000
@@ -30,16 +30,16 @@ class _Lane:
 
     def __init__(self, priority: int) -> None:
         self.priority = priority
-        self._queue: deque[Live] = deque()
-        self._late: list[tuple[int, int, int, Live]] = []
+        self._queue: deque[LiveRun] = deque()
+        self._late: list[tuple[int, int, int, LiveRun]] = []
 
-    def push(self, live: Live) -> None:
+    def push(self, live: LiveRun) -> None:
         if not self._queue or self._queue[-1].due_us <= live.due_us:
             self._queue.append(live)
         else:
             heappush(self._late, (live.due_us, live.nominal_us, live.job_id, live))
 
-    def head(self) -> Live | None:
+    def head(self) -> LiveRun | None:
         queue, late = self._queue, self._late
         while queue and queue[0].state is not State.READY:
             queue.popleft()
@@ -49,7 +49,7 @@ class _Lane:
             return late[0][3]
         return queue[0] if queue else None
 
-    def pop(self, most: int, into: list[Live]) -> int:
+    def pop(self, most: int, into: list[LiveRun]) -> int:
         """Moves up to `most` runs to `into`; they leave the state READY."""
         taken = 0
         queue = self._queue
@@ -105,7 +105,7 @@ class ReadyQueue:
         self._turns: deque[_Tenant] = deque()
         self.size = 0
 
-    def push(self, live: Live) -> None:
+    def push(self, live: LiveRun) -> None:
         live.state = State.READY
         self.size += 1
         tenant = self._tenants.get(live.tenant_id)
@@ -118,7 +118,7 @@ class ReadyQueue:
             lane = tenant.lanes[key] = _Lane(live.priority)
         lane.push(live)
 
-    def discard(self, live: Live) -> None:
+    def discard(self, live: LiveRun) -> None:
         """The run is no longer offered."""
         live.state = State.GONE
         self.size -= 1
@@ -131,9 +131,9 @@ class ReadyQueue:
                 if head is not None:
                     yield tenant.tenant_id, kind, head.due_us
 
-    def take(self, kinds: Set[Kind], most: int, now_us: int, tenant_id: TenantId | None = None) -> list[Live]:
+    def take(self, kinds: Set[Kind], most: int, now_us: int, tenant_id: TenantId | None = None) -> list[LiveRun]:
         """Up to `most` runs of these kinds in the order of the rules above; they are out of the queue."""
-        taken: list[Live] = []
+        taken: list[LiveRun] = []
         if tenant_id is None:
             self._take_turns(kinds, most, now_us, taken)
         elif (own := self._tenants.get(tenant_id)) is not None:
@@ -142,7 +142,7 @@ class ReadyQueue:
         self.size -= len(taken)
         return taken
 
-    def _take_turns(self, kinds: Set[Kind], most: int, now_us: int, taken: list[Live]) -> None:
+    def _take_turns(self, kinds: Set[Kind], most: int, now_us: int, taken: list[LiveRun]) -> None:
         turns = self._turns
         passed = 0
         while len(taken) < most and passed < len(turns):

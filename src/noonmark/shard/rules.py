@@ -9,17 +9,17 @@ from typing import Protocol
 from noonmark.clock import SECOND_US
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Reason
-from noonmark.shard.live import Live
+from noonmark.shard.live_run import LiveRun
 
 
 class Rule(Protocol):
-    def refuses(self, live: Live, policy: Policy, now_us: int) -> Reason | None: ...
+    def refuses(self, live: LiveRun, policy: Policy, now_us: int) -> Reason | None: ...
 
 
 class StartDeadline:
     """A run that could not begin its first attempt within the job's start deadline is not worth starting."""
 
-    def refuses(self, live: Live, policy: Policy, now_us: int) -> Reason | None:
+    def refuses(self, live: LiveRun, policy: Policy, now_us: int) -> Reason | None:
         if policy.start_deadline_s is None or live.attempt > 0:
             return None
         late_us = now_us - live.due_us

@@ -102,7 +102,7 @@ class Timetable:
         """The same for the schedules that were added after `window` was asked."""
         return self._slices(self._fresh, after_us, until_us, now_us)
 
-    def settle(self, until_us: int) -> None:
+    def stand_at(self, until_us: int) -> None:
         """All shards stand at this watermark now."""
         if self._at_us != until_us:
             self._at_us = until_us

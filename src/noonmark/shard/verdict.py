@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol
 
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Outcome, Reason
-from noonmark.shard.live import Live
+from noonmark.shard.live_run import LiveRun
 from noonmark.shard.retry import gives_up
 
 
@@ -49,7 +49,7 @@ _SUCCEEDED = Verdict(Outcome.SUCCEEDED, Reason.SUCCEEDED, final=True, failed=Fal
 _CANCELLED = Verdict(Outcome.CANCELLED, Reason.CANCELLED, final=True, failed=False)
 
 
-def judge(live: Live, policy: Policy, end: AttemptEnd, reason: Reason | None) -> Verdict:
+def judge(live: LiveRun, policy: Policy, end: AttemptEnd, reason: Reason | None) -> Verdict:
     """`reason` overrides the ordinary one where the owner knows better than the report."""
     outcome = end.outcome
     if outcome is Outcome.SUCCEEDED:

@@ -5,7 +5,7 @@ from typing import Any
 
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
-from noonmark.shard.outbox import Batch, LinkEnd
+from noonmark.shard.outbox import Batch, FixedDelayEnd
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced, fenced
@@ -44,18 +44,18 @@ async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> li
             await connection.copy_records_to_table(
                 "run", schema_name="noonmark", columns=_RUN_COLUMNS, records=map(_run_record, batch.created)
             )
-        if batch.rewaits:
-            await connection.execute(statement("rewait_runs"), *columns(batch.rewaits.values(), 10))
+        if batch.requeues:
+            await connection.execute(statement("requeue_runs"), *columns(batch.requeues.values(), 10))
         if batch.cancelling:
             await connection.execute(
                 statement("mark_cancelling"), *columns(batch.cancelling, 3), Reason.CANCEL_REQUESTED
             )
         if batch.dead:
-            await connection.execute(statement("bury_runs"), *columns(batch.dead, 8))
+            await connection.execute(statement("insert_dead"), *columns(batch.dead, 8))
         if batch.ended:
             await connection.execute(statement("delete_runs"), *columns(batch.ended, 3))
-        if batch.links:
-            followers = await follow_links(connection, batch.links)
+        if batch.fixed_delay_ends:
+            followers = await follow_fixed_delays(connection, batch.fixed_delay_ends)
         if len(batch.grants) == 1:
             await connection.execute(statement("insert_grant"), *batch.grants[0])
         elif batch.grants:
@@ -65,6 +65,8 @@ async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> li
         if batch.attempts:
             await connection.copy_records_to_table("attempt", schema_name="noonmark", records=batch.attempts)
         await record(connection, batch.audit)
+        if batch.requests:
+            await connection.execute(statement("keep_requests"), *columns(batch.requests, 6))
         if batch.notices:
             await insert_notices(connection, batch.notices)
         if batch.troubles:
@@ -72,9 +74,9 @@ async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> li
     return followers
 
 
-async def follow_links(connection: Connection, links: Iterable[LinkEnd]) -> list[RunRow]:
+async def follow_fixed_delays(connection: Connection, links: Iterable[FixedDelayEnd]) -> list[RunRow]:
     """Makes the runs that follow, inside the transaction that ends the ones before them."""
-    return list(map(RunRow._make, await connection.fetch(statement("follow_links"), *columns(links, 4))))
+    return list(map(RunRow._make, await connection.fetch(statement("follow_fixed_delays"), *columns(links, 4))))
 
 
 async def insert_runs(connection: Connection, rows: Iterable[RunRow]) -> int:

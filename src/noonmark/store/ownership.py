@@ -49,7 +49,7 @@ async def expire_nodes(connection: Connection) -> list[int]:
         await connection.execute("SET LOCAL lock_timeout = '1s'")
         dead = [row[0] for row in await connection.fetch(statement("lock_expired_nodes"))]
         if dead:
-            await _bury(connection, dead)
+            await _declare_dead(connection, dead)
     return dead
 
 
@@ -62,10 +62,10 @@ async def end_node(connection: Connection, node_id: int) -> None:
     """Ends a node's life on its own account; waits for whatever transaction it still has under way."""
     async with connection.transaction():
         await connection.execute(statement("lock_node"), node_id)
-        await _bury(connection, [node_id])
+        await _declare_dead(connection, [node_id])
 
 
-async def _bury(connection: Connection, nodes: list[int]) -> None:
+async def _declare_dead(connection: Connection, nodes: list[int]) -> None:
     await connection.execute(statement("end_nodes"), nodes)
     await connection.execute(statement("free_shards"), nodes)
     await connection.execute(f"NOTIFY {CHANNEL}")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from noonmark.model.ids import JobId
 from noonmark.model.run import GrantRow, RunRow
 from noonmark.shard.backlog import Page
-from noonmark.shard.live import Live
+from noonmark.shard.live_run import LiveRun
 from noonmark.store.commit import columns
 from noonmark.store.connect import Connection
 from noonmark.store.statement import statement
@@ -41,7 +41,7 @@ async def load_schedules(connection: Connection, shard: int) -> dict[int, str]:
     return dict(await connection.fetch(statement("load_schedules"), shard))  # type: ignore[arg-type]
 
 
-async def load_inputs(connection: Connection, runs: Sequence[Live]) -> dict[tuple[int, int], str | None]:
+async def load_inputs(connection: Connection, runs: Sequence[LiveRun]) -> dict[tuple[int, int], str | None]:
     keys = columns([(live.shard, live.nominal_us, live.job_id) for live in runs], 3)
     rows = await connection.fetch(statement("load_inputs"), *keys)
     return {(row[0], row[1]): row[2] for row in rows}

@@ -18,7 +18,7 @@ from noonmark.model.run import AttemptRow, DeadRow, RunRow
 from noonmark.schedule import Now, once_at_us, validate
 from noonmark.shard.answers import Granted
 from noonmark.shard.limits import Limits
-from noonmark.shard.live import Live, State
+from noonmark.shard.live_run import LiveRun, State
 from noonmark.shard.owner import Owner
 from noonmark.testing.planned import TENANT, Planned
 from noonmark.wire.resources import JobPatch, JobSpec
@@ -93,7 +93,7 @@ class Engine:
         job = self.find(ref)
         job.active = False
         self._drop_planned(job, keep=job.link_us)
-        self.owner.withdraw(job.job_id)
+        self.owner.withdraw({job.job_id})
         self.owner.paused.add(job.job_id)
         self.parked |= {key for key in self.rows if key[0] == job.job_id and key not in self.owner.live}
         return job
@@ -120,7 +120,7 @@ class Engine:
         running = [key for key, live in self.owner.live.items() if key[0] == job.job_id and _granted(live)]
         for key in running:
             self.owner.cancel(key, self.clock.now_us())
-        self.owner.withdraw(job.job_id)
+        self.owner.withdraw({job.job_id})
         for key in [key for key in self.rows if key[0] == job.job_id and key not in running]:
             self._end_waiting(key, Outcome.WITHDRAWN, Reason.JOB_DELETED)
         del self.jobs[job.job_id]
@@ -172,7 +172,7 @@ class Engine:
         """Something more is to be done at this moment."""
         return bool(self.owner.outbox) or (not self.down and any(True for _ in self.owner.heads()))
 
-    def tick(self) -> list[tuple[int, Live]]:
+    def tick(self) -> list[tuple[int, LiveRun]]:
         """Fires what is due; the runs to start, with their grants."""
         now_us = self.clock.now_us()
         if not self.down:
@@ -180,7 +180,7 @@ class Engine:
                 while job.due_us is not None and job.due_us <= now_us:
                     nominal_us = job.fire()
                     self._admit(job, nominal_us, nominal_us + job.offset_us, Reason.SCHEDULED, job.input)
-        granted: list[tuple[int, Live]] = []
+        granted: list[tuple[int, LiveRun]] = []
         while True:
             if not self.down:
                 queues = {policy.queue for policy in self.policies.values()}
@@ -202,7 +202,7 @@ class Engine:
                 reason = Reason.CAUGHT_UP if missed else Reason.SCHEDULED
                 self._admit(job, nominal_us, nominal_us + job.offset_us, reason, job.input)
 
-    def _commit(self) -> list[tuple[int, Live]]:
+    def _commit(self) -> list[tuple[int, LiveRun]]:
         """What the owner decided becomes rows; the answer holds what it granted."""
         batch = self.owner.take_outbox()
         for attempt in batch.attempts:
@@ -210,7 +210,7 @@ class Engine:
         for died in batch.dead:
             key = (died.job_id, died.nominal_us)
             self.dead[key] = (died, self.rows[key])
-        for key, again in batch.rewaits.items():
+        for key, again in batch.requeues.items():
             self.rows[key] = self.rows[key]._replace(
                 attempt=again.attempt, failures=again.failures, due_us=again.due_us, reason=again.reason
             )
@@ -218,7 +218,7 @@ class Engine:
                 self.parked.add(key)
         for _, nominal_us, job_id in batch.ended:
             self.rows.pop((job_id, nominal_us), None)
-        for link in batch.links:
+        for link in batch.fixed_delay_ends:
             self._follow((link.job_id, link.nominal_us), link.ended_us)
         answers = [answer for _, answer in batch.answers if isinstance(answer, Granted)]
         return [(answer.grant_id, live) for answer in answers for live in answer.runs]
@@ -240,7 +240,7 @@ class Engine:
     def _drop_planned(self, job: Planned, keep: int | None = None) -> None:
         """What the schedule has made ahead of its time is taken back."""
         now_us = self.clock.now_us()
-        self.owner.withdraw(job.job_id)
+        self.owner.withdraw({job.job_id})
         for key, row in list(self.rows.items()):
             if key[0] != job.job_id or key in self.owner.live or key in self.parked:
                 continue
@@ -299,5 +299,5 @@ class Engine:
         )  # fmt: skip
 
 
-def _granted(live: Live) -> bool:
+def _granted(live: LiveRun) -> bool:
     return live.state is State.GRANTED

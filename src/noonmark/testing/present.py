@@ -7,7 +7,7 @@ from noonmark.model.ids import RunKey, job_text, run_text
 from noonmark.model.reason import SENTENCES, Outcome
 from noonmark.model.run import AttemptRow
 from noonmark.schedule import canonical, describe, write_schedule
-from noonmark.shard.live import State
+from noonmark.shard.live_run import State
 from noonmark.testing.engine import Engine
 from noonmark.testing.planned import Planned
 from noonmark.wire.resources import Attempt, Job

@@ -7,11 +7,11 @@ from urllib.parse import unquote
 
 import msgspec
 
-from noonmark.client.repeat import error_of
 from noonmark.clock import from_datetime
 from noonmark.errors import NotFound
 from noonmark.model.ids import RunKey, parse_run, run_text
 from noonmark.testing import present
+from noonmark.wire.problems import error_of
 from noonmark.wire.resources import JobPatch, JobSpec, Submission
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from noonmark.clock import SettableClock
 from noonmark.model.ids import RunKey
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Outcome
-from noonmark.shard.live import Live
+from noonmark.shard.live_run import LiveRun
 from noonmark.testing.loop import VirtualLoop
 from noonmark.wire.worker import ReportItem
 from noonmark.worker.invoke import Ending, call, failed, succeeded
@@ -38,7 +38,7 @@ class Work:
         self._stopped: dict[RunKey, Outcome] = {}
         self.durations_s: dict[str, float] = {}
 
-    def start(self, grant_id: int, live: Live, policy: Policy) -> None:
+    def start(self, grant_id: int, live: LiveRun, policy: Policy) -> None:
         started_us = self._clock.now_us()
         attempt = Context(
             policy.task, live.job_id, live.nominal_us, live.attempt + 1, live.due_us, policy.retry.max_attempts

@@ -88,18 +88,18 @@ class Processes:
         try:
             child.pipe.send_bytes(msgspec.msgpack.encode(order))
         except OSError:  # it died while idle, which the loop has yet to notice
-            asyncio.get_running_loop().call_soon(self._bury, child)
+            asyncio.get_running_loop().call_soon(self._reap, child)
 
     def tick(self) -> None:
         """Finds deaths that left the pipe open, because the task had forked."""
         for child in [child for child in self._children if not child.process.is_alive()]:
-            self._bury(child)
+            self._reap(child)
 
     def close(self) -> None:
         self._closed = True
         for child in list(self._children):
             child.kill()
-            self._bury(child)
+            self._reap(child)
 
     def _boot(self) -> None:
         ours, theirs = self._spawn.Pipe()
@@ -118,7 +118,7 @@ class Processes:
         try:
             message = child.pipe.recv_bytes()
         except (EOFError, OSError):
-            self._bury(child)
+            self._reap(child)
             return
         attempt, child.attempt = child.attempt, None
         child.booted = True
@@ -130,7 +130,7 @@ class Processes:
             assert message == READY
         self._changed()
 
-    def _bury(self, child: Child) -> None:
+    def _reap(self, child: Child) -> None:
         if child not in self._children:
             return
         asyncio.get_running_loop().remove_reader(child.pipe.fileno())

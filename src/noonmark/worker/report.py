@@ -121,7 +121,7 @@ class Reports:
             self._counters.refused += len(answer.refused)
             _log.info("reports_refused", node=node.address, count=len(answer.refused))
         self._counters.reported += len(items) - len(answer.refused)
-        self._settle(items)
+        self._drop_answered(items)
 
     def reroute(self, nodes: list[Node]) -> None:
         """Gives every homeless item to the node after the one it was tried at last."""
@@ -136,7 +136,7 @@ class Reports:
             if item.finished_us < overdue_us:
                 self._counters.dropped += 1
                 _log.error("report_dropped", job=item.job_id, nominal_us=item.nominal_us, attempt=item.attempt)
-                self._settle([item])
+                self._drop_answered([item])
             elif not nodes:
                 self._homeless.append((item, tried))
             else:
@@ -164,14 +164,14 @@ class Reports:
         _log.error("report_unacceptable", node=node.address, job=item.job_id, nominal_us=item.nominal_us, error=why)
         if item.result is None and item.error is None:
             self._counters.dropped += 1
-            self._settle([item])
+            self._drop_answered([item])
         else:
             node.put(msgspec.structs.replace(item, error_type=None, error=None, result=None))
 
     def _send_away(self, items: list[ReportItem], node: Node) -> None:
         self._homeless.extend((item, node.address) for item in items)
 
-    def _settle(self, items: list[ReportItem]) -> None:
+    def _drop_answered(self, items: list[ReportItem]) -> None:
         grants = self._grants
         for item in items:
             held = grants.get(item.grant)

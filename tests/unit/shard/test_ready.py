@@ -6,7 +6,7 @@ import pytest
 
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
-from noonmark.shard.live import Live
+from noonmark.shard.live_run import LiveRun
 from noonmark.shard.ready import AGEING_US, QUANTUM, ReadyQueue
 
 A, B = ("default", "a"), ("default", "b")
@@ -14,7 +14,7 @@ NOW_US = 10**15
 
 
 def live(tenant_id=1, priority=5, due_us=NOW_US, number=0, kind=A):
-    return Live(RunRow(number, due_us, due_us, tenant_id, 1, 1, priority, 0, 0, Reason.SCHEDULED, None), kind)
+    return LiveRun(RunRow(number, due_us, due_us, tenant_id, 1, 1, priority, 0, 0, Reason.SCHEDULED, None), kind)
 
 
 def filled(weights, runs_each=1000):

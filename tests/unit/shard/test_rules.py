@@ -5,14 +5,16 @@ import pytest
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
-from noonmark.shard.live import Live
+from noonmark.shard.live_run import LiveRun
 from noonmark.shard.rules import StartDeadline
 
 DUE_US = 1_000_000_000
 
 
 def live(attempt=0):
-    return Live(RunRow(1, DUE_US - 5, DUE_US, 1, 1, 1, 5, attempt, attempt, Reason.SCHEDULED, None), ("default", "t"))
+    return LiveRun(
+        RunRow(1, DUE_US - 5, DUE_US, 1, 1, 1, 5, attempt, attempt, Reason.SCHEDULED, None), ("default", "t")
+    )
 
 
 @pytest.mark.parametrize(

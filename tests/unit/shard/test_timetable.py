@@ -22,7 +22,7 @@ def fired(table: Timetable, after_us: int, until_us: int) -> list[tuple[int, flo
     """(schedule, hours after midnight) of what a round makes, as the ticker asks."""
     pieces = table.window(after_us, until_us, after_us)
     due = table.expand(pieces + table.fresh(after_us, until_us, after_us), [0])
-    table.settle(until_us)
+    table.stand_at(until_us)
     return [(one.schedule_id, (one.nominal_us - MIDNIGHT_US) / HOUR_US) for one in due]
 
 

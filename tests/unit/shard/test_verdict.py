@@ -5,7 +5,7 @@ import pytest
 from noonmark.model.policy import Policy, Retry
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
-from noonmark.shard.live import Live
+from noonmark.shard.live_run import LiveRun
 from noonmark.shard.verdict import Ended, Verdict, judge
 
 POLICY = Policy(task="t", retry=Retry(max_attempts=2, no_retry=("ValueError",)))
@@ -14,7 +14,7 @@ Out, R = Outcome, Reason
 
 
 def live(failures=0, reason=Reason.SCHEDULED):
-    return Live(RunRow(1, 1, 1, 1, 1, 1, 5, failures, failures, reason, None), POLICY.kind)
+    return LiveRun(RunRow(1, 1, 1, 1, 1, 1, 5, failures, failures, reason, None), POLICY.kind)
 
 
 @pytest.mark.parametrize(

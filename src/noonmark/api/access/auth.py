@@ -1,18 +1,13 @@
 """Who is asking: the key that the request shows, found before anything else is looked at."""
 
-import ipaddress
-
 from msgspec.structs import replace
 
 from noonmark.api.access.keyring import KeyRing
-from noonmark.api.asgi import ASGIApp, Receive, Scope, Send
-from noonmark.api.forward import FORWARDED_HEADER, ORIGIN_HEADER
+from noonmark.api.asgi import CALLER, ASGIApp, Receive, Scope, Send
 from noonmark.api.problems import send_problem
 from noonmark.model.caller import Caller, Door
-from noonmark.node.commands.asking import asking
 
-_FORWARDED, _ORIGIN = FORWARDED_HEADER.lower().encode(), ORIGIN_HEADER.lower().encode()
-_MOST_AGENT = 200
+_MAX_AGENT = 200
 _DOORS: dict[str, Door] = {"noonmark-cli": "cli", "noonmark-sdk": "sdk"}
 
 
@@ -37,8 +32,8 @@ class Guard:
         except Exception as error:
             await send_problem(send, error)
             return
-        with asking(caller):
-            await self._app(scope, receive, send)
+        scope[CALLER] = caller
+        await self._app(scope, receive, send)
 
 
 def _shown(scope: Scope) -> bytes:
@@ -48,26 +43,10 @@ def _shown(scope: Scope) -> bytes:
 
 
 def _from_where(caller: Caller, scope: Scope) -> Caller:
-    """The peer's address, and what it says of itself. Of a request that another node passed on: both addresses."""
-    agent, origin, forwarded = "", "", False
-    for name, value in scope["headers"]:
-        if name == b"user-agent":
-            agent = value.decode("latin-1").replace("\0", "")[:_MOST_AGENT]
-        elif name == _ORIGIN:
-            origin = value.decode("latin-1")
-        elif name == _FORWARDED:
-            forwarded = True
+    """The peer's address, and what it says of itself."""
+    given = next((value for name, value in scope["headers"] if name == b"user-agent"), b"")
+    agent = given.decode("latin-1").replace("\0", "")[:_MAX_AGENT]
     peer = scope["client"]
     address = None if peer is None else peer[0]
-    if forwarded and _is_address(origin):
-        address = f"{origin} via {address}"
     door = _DOORS.get(agent.partition("/")[0], "api")
     return replace(caller, address=address, agent=agent or None, door=door)
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any
 
-from noonmark.api.asgi import JSON, Receive, Scope
+from noonmark.api.asgi import CALLER, JSON, Receive, Scope
 from noonmark.api.problems import UnsupportedMedia
 from noonmark.errors import TooLarge
+from noonmark.model.caller import SYSTEM, Caller
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
 _MSGPACK_NAMES = frozenset({b"application/msgpack", b"application/x-msgpack", b"application/vnd.msgpack"})
@@ -17,7 +18,7 @@ class Disconnected(Exception):
 
 
 class Request:
-    __slots__ = ("_body", "_receive", "headers", "method", "path", "query", "raw_path")
+    __slots__ = ("_body", "_receive", "caller", "headers", "method", "path", "query", "raw_path", "replayed")
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self.method: str = scope["method"]
@@ -26,6 +27,9 @@ class Request:
         self.query: bytes = scope["query_string"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         """By their names in small letters; of one that comes twice, the last."""
+        self.caller: Caller = scope.get(CALLER, SYSTEM)
+        self.replayed = False
+        """The answer is that of an earlier request with the same key."""
         self._receive = receive
         self._body: bytes | bytearray | None = None
 

@@ -23,7 +23,6 @@ from noonmark.api.dispatch.routes import Routes
 from noonmark.api.dispatch.signature import REQUIRED, Parameter, read_signature
 from noonmark.api.problems import send_problem
 from noonmark.errors import InvalidInput, NotFound
-from noonmark.node.commands.asking import asked_by
 
 Provide = Callable[[Request], Awaitable[Any]]
 Providers = Mapping[Any, Provide]
@@ -53,7 +52,7 @@ class Route:
     async def answer(self, request: Request, values: list[str]) -> Answer | Stream:
         endpoint = self.endpoint
         if endpoint.need.key:
-            check(asked_by(), endpoint.need)
+            check(request.caller, endpoint.need)
         arguments: Arguments = {}
         for parameter, value in zip(self._path, values, strict=True):
             arguments[parameter.argument] = value if parameter.is_text else _in_path(parameter, value)
@@ -77,6 +76,8 @@ class Route:
             answer = with_body(answer, cut(answer.body))
         if endpoint.method == "GET" and (known := request.headers.get(b"if-none-match")) is not None:
             answer = unless_known(answer, known)
+        if request.replayed:
+            answer.headers.append((b"idempotent-replayed", b"true"))
         return answer
 
     async def _read_body(self, request: Request, arguments: Arguments, *, packed: bool) -> None:

@@ -19,8 +19,8 @@ from typing import NamedTuple
 from noonmark.api.explain.run_story import Line, length
 from noonmark.clock import SECOND_US, to_datetime
 from noonmark.schedule import describe, write_schedule
-from noonmark.schedule.preview.outlook import Outlook
-from noonmark.store.reads.story import Doing, Gap, JobEvent
+from noonmark.schedule.preview.context import PreviewContext
+from noonmark.store.reads.story import AuditFact, Gap, JobEvent
 from noonmark.wire.resources import JobSpec
 
 _MINUTE_US = 60 * SECOND_US
@@ -31,14 +31,14 @@ class AbsenceFacts(NamedTuple):
     """The time that is asked about."""
     spec: JobSpec
     """As of that time."""
-    outlook: Outlook
+    outlook: PreviewContext
     """Of that schedule, for a job created when it was."""
     created_us: int
     changed_us: int
     """Since when the definition that is in force now, or the last resume, counts."""
     events: list[JobEvent]
     """The latest first, up to now."""
-    doings: list[Doing]
+    doings: list[AuditFact]
     gap: Gap | None
     occurrence_us: int | None
     """The time that the schedule names and is meant; see `meant`."""
@@ -58,7 +58,7 @@ def span_us(at_us: int) -> int:
     return _MINUTE_US if at_us % _MINUTE_US == 0 else SECOND_US
 
 
-def meant(outlook: Outlook, at_us: int) -> int | None:
+def meant(outlook: PreviewContext, at_us: int) -> int | None:
     """The occurrence of a schedule at the time that somebody wrote."""
     if outlook.recurrence is None:
         once = [one for one in outlook.coming if at_us <= one < at_us + span_us(at_us)]

@@ -16,7 +16,7 @@ from noonmark.clock import SECOND_US, to_datetime
 from noonmark.errors import NotFound
 from noonmark.model.ids import JobId, RunKey, job_text, run_text, shard_of
 from noonmark.model.reason import SENTENCES, Reason
-from noonmark.schedule.preview.outlook import Outlook
+from noonmark.schedule.preview.context import PreviewContext
 from noonmark.store.reads import story as reads
 from noonmark.store.reads.jobs import JobRecord
 from noonmark.store.reads.run_list import START, RunFilter, list_runs
@@ -98,7 +98,7 @@ async def _gather(call: Call, record: JobRecord, at_us: int) -> AbsenceFacts:
     )
     spec = msgspec.json.decode(record.spec if version is None else version.spec, type=JobSpec)
     outlook = await asyncio.to_thread(
-        Outlook,
+        PreviewContext,
         spec.schedule,
         now_us=record.created_us,
         jitter_s=spec.jitter_s,

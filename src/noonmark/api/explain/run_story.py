@@ -19,7 +19,7 @@ from noonmark.model.ids import RunKey, run_text
 from noonmark.model.reason import SENTENCES, Outcome, Reason
 from noonmark.schedule import At, Manual, Now, ScheduleError, canonical, describe, write_schedule
 from noonmark.store.reads.runs import AttemptRecord, RunRecord
-from noonmark.store.reads.story import Doing, Gap, Holder, Serving
+from noonmark.store.reads.story import AuditFact, Gap, Holder, Serving
 from noonmark.wire.resources import JobSpec
 
 _WORTH_TELLING_US = SECOND_US
@@ -42,7 +42,7 @@ class RunFacts(NamedTuple):
     attempts: list[AttemptRecord]
     spec: JobSpec | None
     """As of the run's version; None if that is not known any more."""
-    doings: list[Doing]
+    doings: list[AuditFact]
     gap: Gap | None
     workers: dict[int, str]
     holder: Holder | None
@@ -85,7 +85,7 @@ def _origin(facts: RunFacts) -> Line:
     return Line(nominal_us, "caught_up", f"{told}; no node fired for the job then, and it was made{late} late")
 
 
-def _submission(facts: RunFacts) -> Doing | None:
+def _submission(facts: RunFacts) -> AuditFact | None:
     """Who asked for it: the entry that names it, or the last one of its job just before its nominal time."""
     name = run_text(facts.key)
     entries = [doing for doing in facts.doings if doing.action == "run.submit"]
@@ -284,18 +284,18 @@ class _Told(msgspec.Struct):
     runs: list[str] = []
 
 
-def _told(doing: Doing) -> _Told:
+def _told(doing: AuditFact) -> _Told:
     try:
         return _Told() if doing.told is None else msgspec.json.decode(doing.told, type=_Told)
     except msgspec.MsgspecError:
         return _Told()
 
 
-def _runs(doing: Doing) -> list[str]:
+def _runs(doing: AuditFact) -> list[str]:
     return _told(doing).runs
 
 
-def _complete(doing: Doing) -> bool:
+def _complete(doing: AuditFact) -> bool:
     """An entry about many runs names only the first of them."""
     told = _told(doing)
     return len(told.runs) >= told.count

@@ -3,12 +3,12 @@
 from collections import OrderedDict
 from collections.abc import Callable
 
-from noonmark.api.asgi import ASGIApp, Receive, Scope, Send
-from noonmark.api.dispatch.endpoint import WORKERS
+from noonmark.api.asgi import CALLER, ASGIApp, Receive, Scope, Send
+from noonmark.api.dispatch.endpoint import NODES, WORKERS
 from noonmark.api.problems import send_problem
 from noonmark.clock import monotonic_s
 from noonmark.errors import TooBusy
-from noonmark.node.commands.asking import asked_by
+from noonmark.model.caller import Caller
 
 _BURST_S = 2.0
 """A caller who was quiet may send this many seconds' worth at once."""
@@ -27,8 +27,8 @@ class RateLimiter:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
-        if path.startswith("/v1/") and not path.startswith(WORKERS):
-            caller = asked_by()
+        if path.startswith("/v1/") and not path.startswith((WORKERS, NODES)):
+            caller: Caller = scope[CALLER]
             wait_s = self.take(caller.key_id if caller.key_id is not None else (caller.name, caller.address))
             if wait_s:
                 message = f"more than {self._rate:g} requests a second came from this caller"

@@ -3,8 +3,8 @@
 from typing import Any
 
 from noonmark.api.dispatch.fields import MAX_FIELDS
-from noonmark.api.middleware.idempotency import MAX_KEY
 from noonmark.api.problems import MEDIA_TYPE
+from noonmark.api.request_key import MAX_KEY
 
 Json = dict[str, Any]
 

@@ -15,6 +15,7 @@ from noonmark.api.routes.jobs import IfMatch
 from noonmark.errors import InvalidInput
 from noonmark.model.ids import job_text
 from noonmark.store.reads.jobs import fetch_job_ids, fetch_jobs
+from noonmark.wire.commands import ApplyJobs
 from noonmark.wire.jobs import AppliedJob, AppliedList, AppliedName, ApplyBatch, JobDefinition
 from noonmark.wire.resources import JobSpec
 
@@ -44,13 +45,11 @@ async def put_job(
     spec = JobSpec(**{**msgspec.structs.asdict(data), "name": ref})
     await call.validator.check_jobs([spec], call.now_us, "", await _standing(call, [spec]))
 
-    async def command() -> AppliedJob:
-        applied = await call.node.apply_job(call.tenant_id, spec, expected_version=expected, create_only=create_only)
-        assert applied.job_id is not None
-        job = await reread(call, applied.job_id)
-        return AppliedJob(**msgspec.structs.asdict(job), outcome=applied.outcome)
-
-    job = await call.at_owner(call.shard_of_ref(ref), command, AppliedJob)
+    command = ApplyJobs(**call.asked(), specs=[spec], expected_version=expected, create_only=create_only)
+    [applied] = await call.perform(command)
+    assert applied.job_id is not None
+    shown = await reread(call, applied.job_id)
+    job = AppliedJob(**msgspec.structs.asdict(shown), outcome=applied.outcome)
     headers = {"ETag": etag(job)}
     if job.outcome == "created":
         headers["Location"] = f"/v1/jobs/{job.id}"
@@ -64,23 +63,12 @@ async def put_jobs(data: ApplyBatch, call: Call) -> AppliedList:
     do. If an owner fails after another has done its part, the answer is 503 `partly_done`.
     """
     await call.validator.check_jobs(data.jobs, call.now_us, "jobs[{}].", await _standing(call, data.jobs))
-
-    async def here(specs: list[JobSpec]) -> list[AppliedName]:
-        done = await call.node.apply_jobs(call.tenant_id, specs, dry_run=data.dry_run)
-        return [
-            AppliedName(name=spec.name, id=None if one.job_id is None else job_text(one.job_id), outcome=one.outcome)
-            for spec, one in zip(specs, done, strict=True)
-        ]
-
+    done = await call.perform(ApplyJobs(**call.asked(), specs=data.jobs, dry_run=data.dry_run))
     return AppliedList(
-        await call.at_owners(
-            data.jobs,
-            [call.shard_of_ref(spec.name) for spec in data.jobs],
-            here=here,
-            body=lambda part: ApplyBatch(jobs=part, dry_run=data.dry_run),
-            read=lambda answer, _: msgspec.json.decode(answer, type=AppliedList).jobs,
-            label=lambda position: f"jobs[{position}] {data.jobs[position].name}",
-        )
+        [
+            AppliedName(name=spec.name, id=None if one.job_id is None else job_text(one.job_id), outcome=one.outcome)
+            for spec, one in zip(data.jobs, done, strict=True)
+        ]
     )
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from noonmark.api.call import Call
-from noonmark.api.ports import NodePort
 from noonmark.clock import own_time_us, to_datetime
+from noonmark.node.node import Node
 from noonmark.schedule.zones import tz_version
 from noonmark.store.connect import Pool
 from noonmark.store.reads import doctor as reads
@@ -75,7 +75,7 @@ async def _work(pool: Pool) -> WorkFacts:
     )
 
 
-def _node(node: NodePort) -> NodeFacts:
+def _node(node: Node) -> NodeFacts:
     grants, p95_s = lateness(node.metrics_text().decode())
     return NodeFacts(
         address=node.address,

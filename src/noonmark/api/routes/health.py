@@ -6,8 +6,8 @@ import asyncpg
 
 from noonmark.api.bodies import Health, Readiness
 from noonmark.api.dispatch.answer import Response
-from noonmark.api.ports import NodePort
 from noonmark.errors import NoonmarkError
+from noonmark.node.node import Node
 
 _PING_S = 2.0
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -18,7 +18,7 @@ async def healthz() -> Health:
     return Health("alive")
 
 
-async def readyz(node: NodePort) -> Response[Readiness]:
+async def readyz(node: Node) -> Response[Readiness]:
     reasons = []
     if not node.ready:
         reasons.append("the node does not yet own the shards that it should, or it is stopping")
@@ -30,5 +30,5 @@ async def readyz(node: NodePort) -> Response[Readiness]:
     return Response(Readiness(not reasons, reasons), status_code=503 if reasons else 200)
 
 
-async def metrics(node: NodePort) -> Response[bytes]:
+async def metrics(node: Node) -> Response[bytes]:
     return Response(node.metrics_text(), media_type=_METRICS_TYPE)

@@ -3,8 +3,8 @@
 from noonmark.api.call import Call
 from noonmark.api.middleware.pages import Cursor, Limit
 from noonmark.api.routes.run_list import States, read_page, states_of
-from noonmark.model.ids import shard_of
 from noonmark.store.reads.run_list import RunFilter
+from noonmark.wire.commands import CancelRuns
 from noonmark.wire.runs import RunPage, StoppedRuns
 
 
@@ -22,9 +22,5 @@ async def cancel_job_runs(ref: str, call: Call) -> StoppedRuns:
     The job itself stays as it is and goes on firing.
     """
     job_id = (await call.job(ref)).job_id
-
-    async def command() -> StoppedRuns:
-        cancelled, stopping = await call.node.cancel_runs(call.tenant_id, job_id)
-        return StoppedRuns(cancelled=cancelled, stopping=stopping)
-
-    return await call.at_owner(shard_of(job_id), command, StoppedRuns)
+    counts = await call.perform(CancelRuns(**call.asked(), job_id=job_id))
+    return StoppedRuns(cancelled=counts.cancelled, stopping=counts.stopping)

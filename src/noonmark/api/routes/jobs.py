@@ -1,6 +1,6 @@
 """/v1/jobs: create, read, list, change, delete, pause, resume, and trigger jobs; their runs and versions."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -15,9 +15,9 @@ from noonmark.api.routes.job_answers import reread, tagged
 from noonmark.api.routes.runs import submit_one
 from noonmark.api.routes.selection import JobState, Labels, NamePrefix, Queue, Task, selection
 from noonmark.api.validate import in_turns
-from noonmark.errors import DuplicateName, NotFound
-from noonmark.model.ids import shard_of
+from noonmark.errors import DuplicateName, NoonmarkError, NotFound
 from noonmark.store.reads import jobs as reads
+from noonmark.wire.commands import CreateJobs, DeleteJobs, PatchJob, PauseJobs, ResumeJobs
 from noonmark.wire.jobs import Trigger
 from noonmark.wire.resources import Job, JobPatch, JobSpec, Run, Submission
 
@@ -26,25 +26,9 @@ IfMatch = Annotated[
 ]
 
 
-class _SomeJobs(msgspec.Struct, frozen=True):
-    """Another node's answer to its part of a batch: passed on unread."""
-
-    jobs: list[msgspec.Raw]
-
-
-def _some_jobs(answer: bytes, _size: int) -> list[Any]:
-    return list(msgspec.json.decode(answer, type=_SomeJobs).jobs)
-
-
 async def create_job(data: JobSpec, call: Call) -> Response[Job]:
     """Makes a job; a name that is taken is refused."""
-    await call.validator.check_jobs([data], call.now_us, "")
-    await _refuse_known_names(call, [data], "")
-
-    async def command() -> Job:
-        return (await _create(call, [data]))[0]
-
-    job = await call.at_owner(call.shard_of_ref(data.name), command, Job)
+    [job] = await _create(call, [data], "")
     return tagged(job, 201, {"Location": f"/v1/jobs/{job.id}"})
 
 
@@ -54,21 +38,7 @@ async def create_jobs(data: JobBatch, call: Call) -> JobList:
     Each owner stores its part of the batch or none of it. If an owner fails after another has stored its part, the
     answer is 503 `partly_done` and its detail names the jobs that were created.
     """
-    await call.validator.check_jobs(data.jobs, call.now_us, "jobs[{}].")
-    await _refuse_known_names(call, data.jobs, "jobs[{}].")
-
-    async def here(specs: list[JobSpec]) -> list[Any]:
-        return await _create(call, specs)
-
-    jobs: list[Any] = await call.at_owners(
-        data.jobs,
-        [call.shard_of_ref(spec.name) for spec in data.jobs],
-        here=here,
-        body=JobBatch,
-        read=_some_jobs,
-        label=lambda position: f"jobs[{position}] {data.jobs[position].name}",
-    )
-    return JobList(jobs)
+    return JobList(await _create(call, data.jobs, "jobs[{}]."))
 
 
 async def list_jobs(
@@ -103,44 +73,30 @@ async def change_job(ref: str, data: JobPatch, call: Call, if_match: IfMatch = N
     record = await call.job(ref)
     await call.validator.check_patch(present.read_spec(record), data, call.now_us)
 
-    async def command() -> Job:
-        await call.node.update_job(call.tenant_id, record.job_id, data, expected)
-        return await reread(call, record.job_id)
-
-    return tagged(await call.at_owner(shard_of(record.job_id), command, Job))
+    change = PatchJob(**call.asked(), job_id=record.job_id, patch=data, expected_version=expected)
+    await call.perform(change)
+    return tagged(await reread(call, record.job_id))
 
 
 async def delete_job(ref: str, call: Call, if_match: IfMatch = None) -> None:
     """Deletes the job; its waiting runs are withdrawn and its running ones are asked to stop."""
     expected = expected_version(if_match)
     job_id = (await call.job(ref)).job_id
-
-    async def command() -> None:
-        await call.node.delete_job(call.tenant_id, job_id, expected)
-
-    await call.at_owner(shard_of(job_id), command, type(None))
+    await done_to(call, DeleteJobs(**call.asked(), job_ids=[job_id], expected_version=expected))
 
 
 async def pause_job(ref: str, call: Call) -> Response[Job]:
     """Nothing of the job starts until it is resumed; what is running goes on."""
     job_id = (await call.job(ref)).job_id
-
-    async def command() -> Job:
-        await call.node.pause_job(call.tenant_id, job_id)
-        return await reread(call, job_id)
-
-    return tagged(await call.at_owner(shard_of(job_id), command, Job))
+    await done_to(call, PauseJobs(**call.asked(), job_ids=[job_id]))
+    return tagged(await reread(call, job_id))
 
 
 async def resume_job(ref: str, call: Call) -> Response[Job]:
     """The job fires again, and its parked runs go on; what passed during the pause is not made up for."""
     job_id = (await call.job(ref)).job_id
-
-    async def command() -> Job:
-        await call.node.resume_job(call.tenant_id, job_id)
-        return await reread(call, job_id)
-
-    return tagged(await call.at_owner(shard_of(job_id), command, Job))
+    await done_to(call, ResumeJobs(**call.asked(), job_ids=[job_id]))
+    return tagged(await reread(call, job_id))
 
 
 async def trigger_job(ref: str, call: Call, data: Trigger | None = None) -> Response[Run]:
@@ -153,13 +109,27 @@ async def trigger_job(ref: str, call: Call, data: Trigger | None = None) -> Resp
     return Response(run, headers={"Location": f"/v1/runs/{run.id}"})
 
 
-async def _create(call: Call, specs: list[JobSpec]) -> list[Job]:
-    job_ids = await call.node.create_jobs(call.tenant_id, specs)
+async def _create(call: Call, specs: list[JobSpec], path: str) -> list[Job]:
+    command = CreateJobs(**call.asked(), specs=specs)
+    try:
+        await call.validator.check_jobs(specs, call.now_us, path)
+        await _refuse_known_names(call, specs, path)
+    except NoonmarkError:
+        if not await call.was_begun(command):
+            raise
+    job_ids = await call.perform(command)
     records = await reads.fetch_jobs(call.node.pool, call.tenant_id, job_ids)
     wanted = [records[job_id] for job_id in job_ids if job_id in records]
     if len(wanted) < len(job_ids):
-        raise NotFound("a job was created, and deleted again before it could be read")
+        raise NotFound("a job was created, and has been deleted since")
     return [present.job(record, call.tenant, call.now_us) async for _, record in in_turns(wanted)]
+
+
+async def done_to(call: Call, command: PauseJobs | ResumeJobs | DeleteJobs) -> None:
+    """One job: raises why it could not be done."""
+    [refusal] = await call.perform(command)
+    if refusal is not None:
+        raise NotFound(refusal.detail, field="job", fix="list the jobs: GET /v1/jobs")
 
 
 async def _refuse_known_names(call: Call, specs: list[JobSpec], path: str) -> None:

@@ -11,6 +11,7 @@ from noonmark.model.caller import Role
 from noonmark.model.ids import key_text, parse_key
 from noonmark.node.commands import key_commands
 from noonmark.node.commands.key_commands import NewSecret, no_key, no_tenant
+from noonmark.store.connect import Connection
 from noonmark.store.keys import KeyRecord, fetch_key, list_keys
 from noonmark.wire.keys import Key, KeyPage, KeyWithSecret, NewKey, RoleName, Rotate, WhoAmI
 
@@ -40,9 +41,10 @@ async def create_key(data: NewKey, call: Call) -> Response[KeyWithSecret]:
         raise InvalidInput("name", f"{data.name[:40]!r} is not a name", "say in a few words whose key it is")
     tenant_id = call.caller.tenant_id if data.tenant is None else await _tenant_id(call, data.tenant)
     tenant = call.caller.tenant if data.tenant is None else data.tenant
-    async with call.node.pool.acquire() as connection:
-        made = await key_commands.create_key(
-            connection,  # type: ignore[arg-type]
+
+    async def create(connection: Connection) -> NewSecret:
+        return await key_commands.create_key(
+            connection,
             call.caller,
             call.now_us,
             name=data.name,
@@ -51,6 +53,8 @@ async def create_key(data: NewKey, call: Call) -> Response[KeyWithSecret]:
             tenant=tenant,
             expires_us=None if data.expires_at is None else _instant_us(data.expires_at),
         )
+
+    made = await call.change_registry(create, NewSecret, secret=True)
     call.keys.close_door()
     return await _shown_once(call, made, 201)
 
@@ -63,8 +67,11 @@ async def read_key(key_id: str, call: Call) -> Key:
 async def rotate_key(key_id: str, data: Rotate, call: Call) -> Response[KeyWithSecret]:
     """Gives the key a new secret, shown once; the old one stays good for `grace_s`, here and on every other node."""
     wanted = _parse(key_id)
-    async with call.node.pool.acquire() as connection:
-        made = await key_commands.rotate_key(connection, call.caller, call.now_us, wanted, data.grace_s)  # type: ignore[arg-type]
+
+    async def rotate(connection: Connection) -> NewSecret:
+        return await key_commands.rotate_key(connection, call.caller, call.now_us, wanted, data.grace_s)
+
+    made = await call.change_registry(rotate, NewSecret, secret=True)
     return await _shown_once(call, made, 200)
 
 

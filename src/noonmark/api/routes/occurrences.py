@@ -1,7 +1,6 @@
 """/v1/jobs/{ref}/fires, /skip and /backfill: the times that a job's schedule names, to come and past."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -13,10 +12,11 @@ from noonmark.api.dispatch.signature import Query
 from noonmark.api.recurrences import recurrence_of
 from noonmark.clock import from_datetime, to_datetime
 from noonmark.errors import InvalidInput
-from noonmark.model.ids import JobId, RunKey, job_text, run_text, shard_of
+from noonmark.model.ids import RunKey, job_text, run_text
 from noonmark.schedule import once_at_us
 from noonmark.schedule.preview import MAX_FIRES, Notice, fires_at
 from noonmark.store.reads.jobs import JobRecord
+from noonmark.wire.commands import BackfillJob, SkipFire, UnskipFire
 from noonmark.wire.jobs import Backfill, BackfillAnswer, JobFire, JobFires, Skip, Skipped
 from noonmark.wire.resources import JobSpec
 
@@ -54,14 +54,14 @@ async def skip_fire(ref: str, call: Call, data: Skip | None = None) -> Skipped:
     job_id = (await call.job(ref)).job_id
     nominal_at = None if data is None else data.nominal_at
     nominal_us = None if nominal_at is None else _instant("nominal_at", nominal_at)
-    return await _at_owner(call, job_id, lambda: call.node.skip(call.tenant_id, job_id, nominal_us), skipped=True)
+    return _shown(await call.perform(SkipFire(**call.asked(), job_id=job_id, nominal_us=nominal_us)), skipped=True)
 
 
 async def unskip_fire(ref: str, call: Call, nominal_at: Nominal = None) -> Skipped:
     """Takes back a skip whose time is to come: of the named occurrence, or of the first."""
     job_id = (await call.job(ref)).job_id
     nominal_us = None if nominal_at is None else _instant("nominal_at", nominal_at)
-    return await _at_owner(call, job_id, lambda: call.node.unskip(call.tenant_id, job_id, nominal_us), skipped=False)
+    return _shown(await call.perform(UnskipFire(**call.asked(), job_id=job_id, nominal_us=nominal_us)), skipped=False)
 
 
 async def backfill(ref: str, data: Backfill, call: Call) -> BackfillAnswer:
@@ -75,27 +75,21 @@ async def backfill(ref: str, data: Backfill, call: Call) -> BackfillAnswer:
     if from_us > to_us:
         raise InvalidInput("from", "the range ends before it begins", "give a start that is before the end")
     job_id = (await call.job(ref)).job_id
-
-    async def command() -> BackfillAnswer:
-        found = await call.node.backfill(call.tenant_id, job_id, from_us, to_us, data.limit, dry_run=data.dry_run)
-        made = [to_datetime(nominal_us) for nominal_us in found.made_us]
-        return BackfillAnswer(
-            count=len(made),
-            known=found.known,
-            first_at=made[0] if made else None,
-            last_at=made[-1] if made else None,
-            next_from=None if found.next_us is None else to_datetime(found.next_us),
-        )
-
-    return await call.at_owner(shard_of(job_id), command, BackfillAnswer)
+    found = await call.perform(
+        BackfillJob(**call.asked(), job_id=job_id, from_us=from_us, to_us=to_us, limit=data.limit, dry_run=data.dry_run)
+    )
+    made = [to_datetime(nominal_us) for nominal_us in found.made_us]
+    return BackfillAnswer(
+        count=len(made),
+        known=found.known,
+        first_at=made[0] if made else None,
+        last_at=made[-1] if made else None,
+        next_from=None if found.next_us is None else to_datetime(found.next_us),
+    )
 
 
-async def _at_owner(call: Call, job_id: JobId, act: Callable[[], Awaitable[RunKey]], *, skipped: bool) -> Skipped:
-    async def command() -> Skipped:
-        key = await act()
-        return Skipped(job=job_text(job_id), run=run_text(key), nominal_at=to_datetime(key[1]), skipped=skipped)
-
-    return await call.at_owner(shard_of(job_id), command, Skipped)
+def _shown(key: RunKey, *, skipped: bool) -> Skipped:
+    return Skipped(job=job_text(key[0]), run=run_text(key), nominal_at=to_datetime(key[1]), skipped=skipped)
 
 
 def _fires(record: JobRecord, key: str, after_us: int, count: int) -> tuple[list[JobFire], list[Notice], bool]:

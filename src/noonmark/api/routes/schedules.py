@@ -38,7 +38,7 @@ async def _with_crowd(found: Preview, jitter_s: float, call: Call) -> Preview:
     if not found.fires or jitter_s >= 1 or not call.caller.installation:  # the crowd is that of all tenants
         return found
     first = found.fires[0]
-    jobs, estimated = await call.crowd.jobs_in_second(from_datetime(first.at))
+    jobs, estimated = await call.load.jobs_in_second(from_datetime(first.at))
     notice = crowded(jobs, at=first.local, estimated=estimated)
     return found if notice is None else msgspec.structs.replace(found, warnings=(notice, *found.warnings))
 

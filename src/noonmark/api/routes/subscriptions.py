@@ -1,7 +1,6 @@
 """/v1/subscriptions: who is told of what happens to jobs, and what became of each notice."""
 
 import secrets
-from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -20,8 +19,10 @@ from noonmark.model.notice import DELIVER_TASK
 from noonmark.node.commands import subscription_commands as commands
 from noonmark.notify.message import TEST_TYPE
 from noonmark.store import subscriptions as store
+from noonmark.store.connect import Connection
 from noonmark.store.reads.jobs import JobRecord
 from noonmark.store.subscriptions import DeliveryRecord, SubscriptionRecord
+from noonmark.wire.commands import CreateJobs, DeleteJobs, SubmitRuns
 from noonmark.wire.notify import (
     MAX_SUBSCRIPTIONS,
     Apprise,
@@ -62,21 +63,21 @@ async def create_subscription(data: SubscriptionSpec, call: Call) -> Response[Su
     if await store.count_subscriptions(call.node.pool, call.tenant_id) >= MAX_SUBSCRIPTIONS:
         raise TooBusy(f"the tenant has {MAX_SUBSCRIPTIONS} subscriptions, the most allowed", retry_after_s=60)
 
-    async def command() -> SubscriptionWithSecret:
-        secret = commands.new_secret() if isinstance(data.to, Webhook) else None
-        now_us = call.now_us
-        new = SubscriptionRecord(
-            0, data.name, sorted(set(data.events)), None if job is None else job.job_id, _labels(data.labels),
-            _kind(data.to), data.to.url, secret, None, None, data.late_after_s, data.expect_every_s, data.grace_s,
-            data.quiet_s, data.active, await _delivery_job(call, data.name), now_us, now_us,
-        )  # fmt: skip
-        async with call.node.pool.acquire() as connection:
-            number = await commands.create(connection, call.caller, call.tenant_id, new)  # type: ignore[arg-type]
-        await call.node.look_at_subscriptions()
-        shown = _subscription(new._replace(subscription_id=number), call.tenant)
-        return SubscriptionWithSecret(subscription=shown, secret=secret)
+    secret = commands.new_secret() if isinstance(data.to, Webhook) else None
+    now_us = call.now_us
+    new = SubscriptionRecord(
+        0, data.name, sorted(set(data.events)), None if job is None else job.job_id, _labels(data.labels),
+        _kind(data.to), data.to.url, secret, None, None, data.late_after_s, data.expect_every_s, data.grace_s,
+        data.quiet_s, data.active, await _delivery_job(call, data.name), now_us, now_us,
+    )  # fmt: skip
 
-    made = await call.at_owner(_shard(call, data.name), command, SubscriptionWithSecret)
+    async def create(connection: Connection) -> int:
+        return await commands.create(connection, call.caller, call.tenant_id, new)
+
+    number = await call.change_registry(create, int, secret=True)
+    await call.node.look_at_subscriptions()
+    shown = _subscription(new._replace(subscription_id=number), call.tenant)
+    made = SubscriptionWithSecret(subscription=shown, secret=secret)
     where = f"/v1/subscriptions/{made.subscription.id}"
     return Response(made, status_code=201, headers={**_ONCE, "Location": where})
 
@@ -94,63 +95,50 @@ async def change_subscription(subscription_id: str, data: SubscriptionPatch, cal
     job = await _checked(call, changed, same_target=same_target)
     if isinstance(changed.to, Webhook) and before.secret is None:
         raise InvalidInput("to.kind", "it has no secret to sign a webhook with", "make a new subscription")
+    new = before._replace(
+        events=sorted(set(changed.events)),
+        job_id=None if job is None else job.job_id,
+        labels=_labels(changed.labels),
+        kind=_kind(changed.to),
+        url=before.url if same_target else changed.to.url,
+        late_after_s=changed.late_after_s,
+        expect_every_s=changed.expect_every_s,
+        grace_s=changed.grace_s,
+        quiet_s=changed.quiet_s,
+        active=changed.active,
+        delivery_job=await _delivery_job(call, before.name),
+        updated_us=call.now_us,
+    )
 
-    async def command() -> Subscription:
-        new = before._replace(
-            events=sorted(set(changed.events)),
-            job_id=None if job is None else job.job_id,
-            labels=_labels(changed.labels),
-            kind=_kind(changed.to),
-            url=before.url if same_target else changed.to.url,
-            late_after_s=changed.late_after_s,
-            expect_every_s=changed.expect_every_s,
-            grace_s=changed.grace_s,
-            quiet_s=changed.quiet_s,
-            active=changed.active,
-            delivery_job=await _delivery_job(call, before.name),
-            updated_us=call.now_us,
-        )
-        async with call.node.pool.acquire() as connection:
-            await commands.change(connection, call.caller, call.tenant_id, before.updated_us, new)  # type: ignore[arg-type]
-        await call.node.look_at_subscriptions()
-        return _subscription(new, call.tenant)
+    async def change(connection: Connection) -> None:
+        await commands.change(connection, call.caller, call.tenant_id, before.updated_us, new)
 
-    return await call.at_owner(_shard(call, before.name), command, Subscription)
+    await call.change_registry(change, type(None))
+    await call.node.look_at_subscriptions()
+    return _subscription(new, call.tenant)
 
 
 async def delete_subscription(subscription_id: str, call: Call) -> None:
     """Ends the subscription; deliveries that wait are withdrawn, the history of the others stays."""
     before = await _fetch(call, subscription_id)
+    # The job first: sent again, the rest is done.
+    await call.perform(DeleteJobs(**call.asked("job"), job_ids=[before.delivery_job]))
 
-    async def command() -> None:
-        # The job first: if its shard moves meanwhile nothing was done, and the new owner is asked.
-        with suppress(NotFound):
-            await call.node.delete_job(call.tenant_id, before.delivery_job, None)
-        async with call.node.pool.acquire() as connection:
-            await commands.delete(
-                connection,  # type: ignore[arg-type]
-                call.caller,
-                call.tenant_id,
-                before.subscription_id,
-                call.now_us,
-            )
-        await call.node.look_at_subscriptions()
+    async def delete(connection: Connection) -> None:
+        await commands.delete(connection, call.caller, call.tenant_id, before.subscription_id, call.now_us)
 
-    await call.at_owner(_shard(call, before.name), command, type(None))
+    await call.change_registry(delete, type(None))
+    await call.node.look_at_subscriptions()
 
 
 async def rotate_secret(subscription_id: str, data: RotateSecret, call: Call) -> Response[SubscriptionWithSecret]:
     """A new secret, shown once; for `grace_s` deliveries carry the signatures of both."""
     number = (await _fetch(call, subscription_id)).subscription_id
-    async with call.node.pool.acquire() as connection:
-        secret = await commands.rotate(
-            connection,  # type: ignore[arg-type]
-            call.caller,
-            call.tenant_id,
-            number,
-            data.grace_s,
-            call.now_us,
-        )
+
+    async def rotate(connection: Connection) -> str:
+        return await commands.rotate(connection, call.caller, call.tenant_id, number, data.grace_s, call.now_us)
+
+    secret = await call.change_registry(rotate, str, secret=True)
     shown = _subscription(await _fetch(call, subscription_id), call.tenant)
     return Response(SubscriptionWithSecret(subscription=shown, secret=secret), headers=_ONCE)
 
@@ -158,26 +146,16 @@ async def rotate_secret(subscription_id: str, data: RotateSecret, call: Call) ->
 async def send_test(subscription_id: str, call: Call) -> TestSent:
     """Sends a notice of the type `subscription.test`, even if the subscription is switched off."""
     found = await _fetch(call, subscription_id)
-
-    async def command() -> TestSent:
-        job_id = await _delivery_job(call, found.name)
-        if job_id != found.delivery_job:
-            async with call.node.pool.acquire() as connection:
-                await commands.change(
-                    connection,  # type: ignore[arg-type]
-                    call.caller,
-                    call.tenant_id,
-                    found.updated_us,
-                    found._replace(delivery_job=job_id, updated_us=call.now_us),
-                )
-        event_id = f"evt_{secrets.token_hex(10)}"
-        notice = _test_notice(event_id, call.tenant, to_datetime(call.now_us))
-        [key] = await call.node.submit(
-            call.tenant_id, [Submission(job=job_text(job_id), input=msgspec.Raw(msgspec.json.encode(notice)))]
-        )
-        return TestSent(run_text(key), event_id)
-
-    return await call.at_owner(_shard(call, found.name), command, TestSent)
+    job_id = await _delivery_job(call, found.name)
+    if job_id != found.delivery_job:
+        moved = found._replace(delivery_job=job_id, updated_us=call.now_us)
+        async with call.node.pool.acquire() as connection:
+            await commands.change(connection, call.caller, call.tenant_id, found.updated_us, moved)  # type: ignore[arg-type]
+    event_id = f"evt_{secrets.token_hex(10)}"
+    notice = _test_notice(event_id, call.tenant, to_datetime(call.now_us))
+    submission = Submission(job=job_text(job_id), input=msgspec.Raw(msgspec.json.encode(notice)))
+    [key] = await call.perform(SubmitRuns(**call.asked(), submissions=[submission]))
+    return TestSent(run_text(key), event_id)
 
 
 async def list_deliveries(subscription_id: str, call: Call, limit: Limit = 100, cursor: Cursor = None) -> DeliveryPage:
@@ -219,7 +197,7 @@ async def _checked(call: Call, spec: SubscriptionSpec, *, same_target: bool = Fa
 async def _delivery_job(call: Call, name: str) -> JobId:
     """The job that delivers for the subscription of this name; made if it is not there."""
     try:
-        return (await call.node.create_jobs(call.tenant_id, [commands.delivery_job(name)]))[0]
+        return (await call.perform(CreateJobs(**call.asked("job"), specs=[commands.delivery_job(name)])))[0]
     except DuplicateName:
         job = await call.job(commands.delivery_job_name(name))
         if read_spec(job).task != DELIVER_TASK:
@@ -229,10 +207,6 @@ async def _delivery_job(call: Call, name: str) -> JobId:
                 fix="choose another name",
             ) from None
         return job.job_id
-
-
-def _shard(call: Call, name: str) -> int:
-    return call.shard_of_ref(commands.delivery_job_name(name))
 
 
 def _kind(to: Webhook | Apprise) -> str:

@@ -8,6 +8,7 @@ from noonmark.clock import to_datetime
 from noonmark.errors import InvalidInput
 from noonmark.node.commands import key_commands
 from noonmark.node.commands.key_commands import no_tenant
+from noonmark.store.connect import Connection
 from noonmark.store.tenants import TenantRecord, fetch_tenant, list_tenants
 from noonmark.wire.keys import NewTenant, Tenant, TenantPage, TenantPatch
 
@@ -27,8 +28,11 @@ async def create_tenant(data: NewTenant, call: Call) -> Tenant:
     if _NAME.fullmatch(data.name) is None:
         fix = "use 1 to 63 small letters, digits and . _ -, starting with a letter or digit"
         raise InvalidInput("name", f"{data.name[:80]!r} is not a name", fix)
-    async with call.node.pool.acquire() as connection:
-        await key_commands.create_tenant(connection, call.caller, call.now_us, data.name, data.weight)  # type: ignore[arg-type]
+
+    async def create(connection: Connection) -> None:
+        await key_commands.create_tenant(connection, call.caller, call.now_us, data.name, data.weight)
+
+    await call.change_registry(create, type(None))
     return _tenant(await _fetch(call, data.name))
 
 

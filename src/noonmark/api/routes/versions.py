@@ -13,8 +13,9 @@ from noonmark.api.routes.job_answers import reread, tagged
 from noonmark.api.routes.jobs import IfMatch
 from noonmark.clock import to_datetime
 from noonmark.errors import NotFound
-from noonmark.model.ids import JobId, shard_of
+from noonmark.model.ids import JobId
 from noonmark.store.reads.jobs import VersionRecord, fetch_job_versions, list_job_versions
+from noonmark.wire.commands import ReplaceJob
 from noonmark.wire.jobs import Difference, Rollback, VersionDiff
 from noonmark.wire.resources import Job, JobSpec
 
@@ -49,12 +50,8 @@ async def roll_back(ref: str, data: Rollback, call: Call, if_match: IfMatch = No
     spec = msgspec.json.decode(row.spec, type=JobSpec)
     standing = {spec.name: msgspec.json.decode(record.spec, type=JobSpec)}
     await call.validator.check_jobs([spec], call.now_us, "", standing)
-
-    async def command() -> Job:
-        await call.node.replace_job(call.tenant_id, job_id, spec, expected)
-        return await reread(call, job_id)
-
-    return tagged(await call.at_owner(shard_of(job_id), command, Job))
+    await call.perform(ReplaceJob(**call.asked(), job_id=job_id, spec=spec, expected_version=expected))
+    return tagged(await reread(call, job_id))
 
 
 def differences(before: Any, after: Any, path: str = "") -> list[Difference]:

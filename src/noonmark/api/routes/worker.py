@@ -6,8 +6,9 @@ cancels its claim, so that nothing is granted to nobody.
 
 import msgspec
 
-from noonmark.api.ports import NodePort
+from noonmark.api.dispatch.request import Request
 from noonmark.errors import InvalidInput
+from noonmark.node.node import Node
 from noonmark.wire.worker import (
     Claim,
     ClaimAnswer,
@@ -23,25 +24,25 @@ MAX_NAME = 1000
 MAX_CONCURRENCY = 100_000
 
 
-async def register(node: NodePort, data: Register) -> Registered:
+async def register(node: Node, request: Request, data: Register) -> Registered:
     """Names what a worker can run; the answer holds its id."""
     _check_names(data)
-    return await node.register(data)
+    return await node.register(data, request.caller.tenant_id)
 
 
-async def claim(node: NodePort, data: Claim) -> ClaimAnswer:
+async def claim(node: Node, request: Request, data: Claim) -> ClaimAnswer:
     """Waits up to `wait_s` for up to `max` runs. An empty answer has `grant` 0."""
-    return await node.claim(data)
+    return await node.claim(data, request.caller.tenant_id)
 
 
-async def heartbeat(node: NodePort, data: Heartbeat) -> HeartbeatAnswer:
+async def heartbeat(node: Node, request: Request, data: Heartbeat) -> HeartbeatAnswer:
     """Says that the worker is there, and which grants it holds."""
-    return await node.heartbeat(data)
+    return await node.heartbeat(data, request.caller.tenant_id)
 
 
-async def report(node: NodePort, data: Report) -> ReportAnswer:
+async def report(node: Node, request: Request, data: Report) -> ReportAnswer:
     """Ends attempts. Reporting again is harmless."""
-    return await node.report(_storable(data))
+    return await node.report(_storable(data), request.caller.tenant_id)
 
 
 def _check_names(register: Register) -> None:

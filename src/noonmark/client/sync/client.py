@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from noonmark.client.pages import Page
-from noonmark.client.sync.asking import DEFAULT_SERVER
+from noonmark.client.sync.base import DEFAULT_SERVER
 from noonmark.client.sync.job_calls import SyncJobCalls
 from noonmark.client.sync.run_calls import SyncRunCalls
 from noonmark.wire.audit import AuditEntry

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from noonmark.client.pages import Page
-from noonmark.client.sync.asking import SyncAsking, job_path
+from noonmark.client.sync.base import SyncBaseClient, job_path
 from noonmark.schedule.preview import Preview
 from noonmark.schedule.spec import ScheduleSpec
 from noonmark.wire.bulk import BulkJobs, BulkJobsAnswer
@@ -29,7 +29,7 @@ from noonmark.wire.runs import Absence, StoppedRuns
 from noonmark.wire.schedules import PreviewRequest
 
 
-class SyncJobCalls(SyncAsking):
+class SyncJobCalls(SyncBaseClient):
     def create_job(self, spec: JobSpec) -> Job:
         return self._ask(Job, "POST", "/v1/jobs", body=spec)
 

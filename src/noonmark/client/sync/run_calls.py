@@ -12,7 +12,7 @@ import msgspec
 from noonmark import errors
 from noonmark.client.pages import Page
 from noonmark.client.signature import as_it_is
-from noonmark.client.sync.asking import SyncAsking, job_path
+from noonmark.client.sync.base import SyncBaseClient, job_path
 from noonmark.client.sync.handle import SyncRunHandle
 from noonmark.clock import monotonic_s
 from noonmark.wire.resources import (
@@ -41,7 +41,7 @@ def _run(run_id: str, rest: str = "") -> str:
     return f"/v1/runs/{quote(run_id, safe='')}{rest}"
 
 
-class SyncRunCalls(SyncAsking):
+class SyncRunCalls(SyncBaseClient):
     def trigger_job(
         self,
         ref: str,

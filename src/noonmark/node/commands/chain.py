@@ -21,12 +21,12 @@ from noonmark.node.commands.plan import run_row
 from noonmark.schedule import Timing
 from noonmark.store import jobs as store
 from noonmark.store.connect import Connection
-from noonmark.store.jobs import JobHead
+from noonmark.store.jobs import JobRow
 
 _MILLISECOND_US = SECOND_US // 1000
 
 
-def with_first_link(head: JobHead, timing: Timing, now_us: int) -> JobHead:
+def with_first_link(head: JobRow, timing: Timing, now_us: int) -> JobRow:
     """The job with a new link as its current one, if its bounds allow one."""
     if timing.delay_us is None:
         return head
@@ -39,7 +39,7 @@ def with_first_link(head: JobHead, timing: Timing, now_us: int) -> JobHead:
     return head._replace(link_us=at_us, runs_left=None if head.runs_left is None else head.runs_left - 1)
 
 
-def link_rows(head: JobHead, watermark_us: int) -> list[RunRow]:
+def link_rows(head: JobRow, watermark_us: int) -> list[RunRow]:
     """The run of the current link."""
     if head.link_us is None:
         return []
@@ -49,8 +49,8 @@ def link_rows(head: JobHead, watermark_us: int) -> list[RunRow]:
 
 
 async def resumed_link(
-    connection: Connection, head: JobHead, timing: Timing, now_us: int, watermark_us: int
-) -> tuple[JobHead, list[RunRow]]:
+    connection: Connection, head: JobRow, timing: Timing, now_us: int, watermark_us: int
+) -> tuple[JobRow, list[RunRow]]:
     """The chain goes on: with the link that was waiting, or with a new one."""
     if timing.delay_us is None or (head.link_us is not None and await store.has_run(connection, head, head.link_us)):
         return head, []
@@ -59,14 +59,14 @@ async def resumed_link(
 
 async def changed_link(
     connection: Connection,
-    head: JobHead,
+    head: JobRow,
     link_us: int | None,
     timing: Timing,
     now_us: int,
     watermark_us: int,
     *,
     anew: bool,
-) -> tuple[JobHead, list[RunRow]]:
+) -> tuple[JobRow, list[RunRow]]:
     """After a change of the job, whose planned runs are deleted; `link_us` was the current link until now."""
     if timing.delay_us is None:
         return head, []
@@ -83,8 +83,8 @@ async def changed_link(
 
 
 async def _new_link(
-    connection: Connection, head: JobHead, timing: Timing, now_us: int, watermark_us: int
-) -> tuple[JobHead, list[RunRow]]:
+    connection: Connection, head: JobRow, timing: Timing, now_us: int, watermark_us: int
+) -> tuple[JobRow, list[RunRow]]:
     linked = with_first_link(head, timing, now_us)
     rows = link_rows(linked, watermark_us)
     # A link of the same time may have been cancelled ahead of it.

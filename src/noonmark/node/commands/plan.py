@@ -1,5 +1,6 @@
 """From a job's definition to what its owner stores and plans."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -14,7 +15,7 @@ from noonmark.schedule.misfire import MAX_ON_TIME
 from noonmark.shard.owner import Owner
 from noonmark.store.connect import Pool
 from noonmark.store.intern import intern_policies, intern_schedules
-from noonmark.store.jobs import JobHead
+from noonmark.store.jobs import JobRow
 from noonmark.wire.resources import JobSpec
 
 _NO_LABELS = ',"labels":{}}'
@@ -30,11 +31,9 @@ class Plan(NamedTuple):
     schedule_id: ScheduleId | None
     """None for a schedule that does not recur by the clock."""
 
-    def head(
-        self, tenant_id: int, job_id: JobId, version: int, created_us: int, span: Span, *, active: bool
-    ) -> JobHead:
+    def head(self, tenant_id: int, job_id: JobId, version: int, created_us: int, span: Span, *, active: bool) -> JobRow:
         jitter_us = round(self.spec.jitter_s * 1000) * 1000
-        return JobHead(
+        return JobRow(
             job_id,
             TenantId(tenant_id),
             self.spec.name,
@@ -66,14 +65,14 @@ def spec_text(spec: JobSpec) -> str:
     return text if spec.labels else text.removesuffix(_NO_LABELS) + "}"
 
 
-async def make_plans(pool: Pool, tenant_id: int, specs: list[JobSpec], created_us: int) -> list[Plan]:
+async def make_plans(pool: Pool, tenant_id: int, specs: Sequence[JobSpec], created_us: Sequence[int]) -> list[Plan]:
     """Interns what the definitions share. What is interned in vain stays, and harms nobody.
 
-    Phases count from the creation of the job, so a later change of it does not move them.
+    Phases count from the creation of each job, so a later change of it does not move them.
     """
     timings = [
-        timing(spec.schedule, key=f"{tenant_id}/{spec.name}", created_us=created_us, jitter_s=spec.jitter_s)
-        for spec in specs
+        timing(spec.schedule, key=f"{tenant_id}/{spec.name}", created_us=since_us, jitter_s=spec.jitter_s)
+        for spec, since_us in zip(specs, created_us, strict=True)
     ]
     carried = [spec.policy(chained=one.delay_us is not None) for spec, one in zip(specs, timings, strict=True)]
     policies = await intern_policies(pool, set(carried))
@@ -91,7 +90,7 @@ async def make_plans(pool: Pool, tenant_id: int, specs: list[JobSpec], created_u
 
 
 def first_runs(
-    owner: Owner, plan: Plan, head: JobHead, recurrence: Recurrence | None, now_us: int, *, anew: bool
+    owner: Owner, plan: Plan, head: JobRow, recurrence: Recurrence | None, now_us: int, *, anew: bool
 ) -> list[RunRow]:
     """The runs that no tick will make: a single one, or occurrences that the watermark has already passed.
 
@@ -117,7 +116,7 @@ def first_runs(
 
 
 def run_row(
-    head: JobHead, nominal_us: int, due_us: int, reason: Reason, input: str | None, priority: int | None = None
+    head: JobRow, nominal_us: int, due_us: int, reason: Reason, input: str | None, priority: int | None = None
 ) -> RunRow:
     return RunRow(
         head.job_id,

@@ -19,21 +19,30 @@ from noonmark.model.audit import entry
 from noonmark.model.ids import JobId, RunKey, job_text, run_text
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
-from noonmark.node.commands.asking import asked_by
+from noonmark.node.commands.ends import record_end
+from noonmark.node.commands.once import remember
 from noonmark.node.commands.plan import Plan, make_plans, run_row
-from noonmark.node.commands.run_commands import admit, record_end
-from noonmark.node.commands.turn import current_head, fire, known_head, readmit, stored_spec, turn
+from noonmark.node.commands.turn import (
+    admit,
+    current_job,
+    fire,
+    known_job,
+    readmit,
+    stored_spec,
+    with_jobs_withdrawn,
+)
 from noonmark.node.life import Life
 from noonmark.schedule import once_at_us
 from noonmark.schedule import recurrence as read_recurrence
-from noonmark.shard.outbox import LinkEnd
+from noonmark.shard.outbox import FixedDelayEnd
 from noonmark.store import jobs as store
 from noonmark.store import skips
 from noonmark.store.audit import record
-from noonmark.store.commit import follow_links
+from noonmark.store.commit import follow_fixed_delays
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import JobHead
+from noonmark.store.jobs import JobRow
+from noonmark.wire.commands import SkipFire, UnskipFire
 
 MAX_SKIPS = 100
 _DAY_US = 86_400 * SECOND_US
@@ -41,24 +50,23 @@ _DAY_US = 86_400 * SECOND_US
 _FAR_US = 7_258_118_400 * SECOND_US
 
 
-async def skip(life: Life, tenant_id: int, job_id: JobId, nominal_us: int | None) -> RunKey:
-    """Skips the next occurrence, or the one that is named; answers its key."""
-    caller = asked_by()
+async def skip_fire(life: Life, command: SkipFire) -> RunKey:
+    """Answers the key of the occurrence."""
+    tenant_id, job_id = command.tenant_id, command.job_id
     plan = await _plan(life, tenant_id, job_id)
-    skipped: list[int] = []
 
-    async def action(connection: Connection, granted: list[int]) -> None:
-        head = await current_head(life, connection, tenant_id, job_id, None)
+    async def action(connection: Connection, granted: list[RunKey]) -> RunKey:
+        head = await current_job(connection, tenant_id, job_id, None)
         now_us = life.clock.now_us()
-        meant_us = await _meant(connection, plan, head, nominal_us, now_us)
-        skipped.append(meant_us)
+        meant_us = await _meant(connection, plan, head, command.nominal_us, now_us)
+        answer = (job_id, meant_us)
         reason = await skips.fetch_end_of_run(connection, head, meant_us)
         if reason == Reason.SKIPPED:
-            await readmit(life, connection, head)
-            return
+            await readmit(life, connection, [job_id])
+            return answer
         attempts = await skips.fetch_waiting_run(connection, head, meant_us)
         key = run_text((job_id, meant_us))
-        if meant_us in granted or attempts:
+        if answer in granted or attempts:
             raise Conflict(
                 f"the run {key} has started", field="nominal_at", fix=f"cancel it: POST /v1/runs/{key}/cancel"
             )
@@ -70,26 +78,27 @@ async def skip(life: Life, tenant_id: int, job_id: JobId, nominal_us: int | None
             ended = row or run_row(head, meant_us, meant_us + head.jitter_ms * 1000, Reason.SCHEDULED, None)
             await record_end(connection, [ended], Outcome.WITHDRAWN, Reason.SKIPPED, now_us)
             if head.delay_ms is not None:
-                followers = await follow_links(connection, [LinkEnd(head.shard, job_id, meant_us, now_us)])
+                followers = await follow_fixed_delays(connection, [FixedDelayEnd(head.shard, job_id, meant_us, now_us)])
             else:
                 await skips.set_job_skips(connection, head, _with(life, head, meant_us))
             after = _told(meant_us)
-            await record(connection, [entry(caller, tenant_id, now_us, "job.skip", job_text(job_id), after=after)])
-        await readmit(life, connection, head)
+            told = entry(command.caller, tenant_id, now_us, "job.skip", job_text(job_id), after=after)
+            await record(connection, [told])
+            await remember(connection, command, {head.shard: answer}, now_us)
+        await readmit(life, connection, [job_id])
         await admit(life, connection, followers)
+        return answer
 
-    await turn(life, job_id, action)
-    return job_id, skipped[0]
+    return await with_jobs_withdrawn(life, command, [job_id], action)
 
 
-async def unskip(life: Life, tenant_id: int, job_id: JobId, nominal_us: int | None) -> RunKey:
+async def unskip_fire(life: Life, command: UnskipFire) -> RunKey:
     """Takes back a skip whose time is to come: of the named occurrence, or of the first."""
-    caller = asked_by()
-    await known_head(life, tenant_id, job_id)
-    freed: list[int] = []
+    tenant_id, job_id, nominal_us = command.tenant_id, command.job_id, command.nominal_us
+    await known_job(life, tenant_id, job_id)
 
-    async def action(connection: Connection, granted: list[int]) -> None:
-        head = await current_head(life, connection, tenant_id, job_id, None)
+    async def action(connection: Connection, granted: list[RunKey]) -> RunKey:
+        head = await current_job(connection, tenant_id, job_id, None)
         now_us = life.clock.now_us()
         coming = sorted(one for one in head.skips or () if one + head.jitter_ms * 1000 > now_us)
         if nominal_us is not None and nominal_us not in coming:
@@ -99,7 +108,7 @@ async def unskip(life: Life, tenant_id: int, job_id: JobId, nominal_us: int | No
         if not coming:
             raise NotFound("no skipped occurrence of the job is to come", field="job")
         meant_us = coming[0] if nominal_us is None else nominal_us
-        freed.append(meant_us)
+        answer = (job_id, meant_us)
         due_us = meant_us + head.jitter_ms * 1000
         missed = head.active and head.planned_us < meant_us and due_us <= life.owner.watermarks[head.shard]
         async with fenced(connection, life.node_id):
@@ -108,20 +117,22 @@ async def unskip(life: Life, tenant_id: int, job_id: JobId, nominal_us: int | No
             if missed:
                 await fire(life, connection, [run_row(head, meant_us, due_us, Reason.SCHEDULED, head.input)])
             before = _told(meant_us)
-            await record(connection, [entry(caller, tenant_id, now_us, "job.unskip", job_text(job_id), before=before)])
-        await readmit(life, connection, head)
+            told = entry(command.caller, tenant_id, now_us, "job.unskip", job_text(job_id), before=before)
+            await record(connection, [told])
+            await remember(connection, command, {head.shard: answer}, now_us)
+        await readmit(life, connection, [job_id])
+        return answer
 
-    await turn(life, job_id, action)
-    return job_id, freed[0]
+    return await with_jobs_withdrawn(life, command, [job_id], action)
 
 
 async def _plan(life: Life, tenant_id: int, job_id: JobId) -> Plan:
-    head = await known_head(life, tenant_id, job_id)
-    [plan] = await make_plans(life.pool, tenant_id, [await stored_spec(life, head)], head.created_us)
+    head = await known_job(life, tenant_id, job_id)
+    [plan] = await make_plans(life.pool, tenant_id, [await stored_spec(life, head)], [head.created_us])
     return plan
 
 
-async def _meant(connection: Connection, plan: Plan, head: JobHead, nominal_us: int | None, now_us: int) -> int:
+async def _meant(connection: Connection, plan: Plan, head: JobRow, nominal_us: int | None, now_us: int) -> int:
     """The occurrence to skip: one that the job has, or will have."""
     if nominal_us is not None and await skips.fetch_waiting_run(connection, head, nominal_us) is not None:
         return nominal_us
@@ -153,7 +164,7 @@ async def _meant(connection: Connection, plan: Plan, head: JobHead, nominal_us: 
     return found[0]
 
 
-def _with(life: Life, head: JobHead, nominal_us: int) -> list[int]:
+def _with(life: Life, head: JobRow, nominal_us: int) -> list[int]:
     passed_us = min(life.clock.now_us(), life.owner.watermarks[head.shard]) - _DAY_US
     kept = {one for one in head.skips or () if one > passed_us}
     if len(kept) >= MAX_SKIPS and nominal_us not in kept:

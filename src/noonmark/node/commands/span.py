@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from noonmark.schedule import Recurrence, Timing
 from noonmark.schedule.bounds import count_between, last_us
-from noonmark.store.jobs import JobHead
+from noonmark.store.jobs import JobRow
 
 
 class Span(NamedTuple):
@@ -27,7 +27,7 @@ def span_from(timing: Timing, recurrence: Recurrence | None, from_us: int, runs_
     return Span(planned_us, last_us(recurrence, planned_us, timing.end_us, runs_left), runs_left)
 
 
-def left_at(head: JobHead, recurrence: Recurrence | None, now_us: int) -> int | None:
+def left_at(head: JobRow, recurrence: Recurrence | None, now_us: int) -> int | None:
     """How many of the job's occurrences are left; `recurrence` is the one that it has had so far."""
     if head.runs_left is None or recurrence is None or not head.active:
         return head.runs_left

@@ -9,13 +9,13 @@ import asyncio
 from noonmark.errors import NotOwner
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
+from noonmark.node.commands.dead_letters import park_paused
 from noonmark.node.commands.plan import run_row
-from noonmark.node.commands.run_commands import park_paused
 from noonmark.node.life import Life
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import drain_inbox, load_heads
+from noonmark.store.jobs import drain_inbox, load_job_rows
 from noonmark.store.statement import statement
 
 _MOST = 2_000
@@ -37,7 +37,7 @@ async def drain(life: Life) -> int:
         now_us = life.clock.now_us()
         async with fenced(connection, life.node_id):
             rows = await drain_inbox(connection, list(life.terms), _MOST)
-            heads = {head.job_id: head for head in await load_heads(connection, list({row.job_id for row in rows}))}
+            heads = {head.job_id: head for head in await load_job_rows(connection, list({row.job_id for row in rows}))}
             runs: list[RunRow] = []
             for row in rows:
                 head = heads.get(row.job_id)

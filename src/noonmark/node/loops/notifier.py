@@ -52,10 +52,10 @@ class Notifier:
             await asyncio.sleep(EVERY_S)
 
     async def tick(self) -> None:
-        life, watch = self._life, self._life.owner.watch
+        life, watch = self._life, self._life.owner.notice_rules
         await self.refresh()
         now_us = life.clock.now_us()
-        watch.settle(now_us, life.owner.outbox)
+        watch.send_folded(now_us, life.owner.outbox)
         if watch.late_us < NEVER_US and any(now_us - due_us > watch.late_us for _, _, due_us in life.owner.heads()):
             watch.waiting(list(life.owner.live.values()), now_us, life.owner.outbox)
         await self._look_for_silence()
@@ -70,7 +70,7 @@ class Notifier:
             if any_there:
                 self.subscribed.set()
             if version != self._version:
-                life.owner.watch.follow(await load_rules(life.pool), life.owner.outbox)
+                life.owner.notice_rules.follow(await load_rules(life.pool), life.owner.outbox)
                 self._version = version
                 self._reload_at_s = 0.0
 
@@ -78,7 +78,7 @@ class Notifier:
 
     async def _look_for_silence(self) -> None:
         life = self._life
-        if not any("silent" in rule.events for rule in life.owner.watch.rules.values()):
+        if not any("silent" in rule.events for rule in life.owner.notice_rules.rules.values()):
             self._deadlines.clear()
             return
         shards = frozenset(life.terms)
@@ -107,8 +107,8 @@ class Notifier:
         soonest: dict[JobId, int] = {}
         for known, text in found:
             job_id = JobId(known.job_id)
-            rule = life.owner.watch.rules.get(known.subscription_id)
-            trouble = life.owner.watch.troubles.get(job_id)
+            rule = life.owner.notice_rules.rules.get(known.subscription_id)
+            trouble = life.owner.notice_rules.troubles.get(job_id)
             told = trouble is not None and known.subscription_id in trouble.silent_for
             from_us = expected_us(known, None if text is None else self._recurrence(text))
             if rule is None or from_us is None or told:
@@ -116,7 +116,7 @@ class Notifier:
             if from_us + known.grace_us > now_us:
                 soonest[job_id] = min(soonest.get(job_id, NEVER_US), from_us + known.grace_us)
             elif shard_of(job_id) in life.owner.watermarks:
-                life.owner.watch.silent(rule, job_id, from_us, known.succeeded_us, now_us, life.owner.outbox)
+                life.owner.notice_rules.silent(rule, job_id, from_us, known.succeeded_us, now_us, life.owner.outbox)
         for job_id, at_us in soonest.items():
             heappush(self._deadlines, (at_us, job_id))
 

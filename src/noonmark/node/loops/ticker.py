@@ -42,7 +42,7 @@ async def tick_all(life: Life) -> None:
         for start in range(0, len(shards), life.config.tick_shards):
             chunk = shards[start : start + life.config.tick_shards]
             await _tick(life, chunk, after_us, until_us, now_us, pieces)
-    life.timetable.settle(until_us)
+    life.timetable.stand_at(until_us)
 
 
 async def _tick(

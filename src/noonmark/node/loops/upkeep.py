@@ -5,8 +5,8 @@ import asyncio
 from noonmark.model.ids import WorkerId
 from noonmark.node.life import Life
 from noonmark.store.dedup import forget_dedup_keys
-from noonmark.store.idempotency import forget_old_requests
 from noonmark.store.migrate import make_partitions
+from noonmark.store.requests import forget_requests
 from noonmark.store.statement import statement
 
 _EVERY_S = 10.0
@@ -21,7 +21,8 @@ async def keep_history(life: Life) -> None:
         if seen:
             await life.pool.execute(statement("see_workers"), seen)
         if round_ % _ROUNDS_A_MINUTE == 0:
-            await forget_old_requests(life.pool)
+            while await forget_requests(life.pool, list(life.terms), life.clock.now_us()):
+                pass
             while life.terms and await forget_dedup_keys(life.pool, list(life.terms), life.clock.now_us()):
                 pass
         if round_ % _ROUNDS_A_DAY == 0:

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 
 from noonmark.schedule.english import describe
 from noonmark.schedule.preview import daylight, days, exclusions, limits, pace
+from noonmark.schedule.preview.context import PreviewContext
 from noonmark.schedule.preview.fires import fires, utc
 from noonmark.schedule.preview.model import MAX_FIRES, Notice, Preview
-from noonmark.schedule.preview.outlook import Outlook
 from noonmark.schedule.spec import ScheduleSpec
 from noonmark.schedule.text import write_schedule
 
-CHECKS: tuple[Callable[[Outlook], Iterator[Notice]], ...] = (
+CHECKS: tuple[Callable[[PreviewContext], Iterator[Notice]], ...] = (
     pace.long_silence,
     daylight.daylight,
     limits.past_times,
@@ -44,7 +44,7 @@ def preview(
     `tz` is the zone of the local times of a schedule that has no zone of its own. A schedule that no job could have is
     refused with a ScheduleError.
     """
-    outlook = Outlook(spec, now_us=now_us, jitter_s=jitter_s, key=key, tz=tz)
+    outlook = PreviewContext(spec, now_us=now_us, jitter_s=jitter_s, key=key, tz=tz)
     last_us = outlook.last_us
     return Preview(
         schedule=outlook.plain,

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from noonmark.schedule.preview.clock_changes import Change, changes
+from noonmark.schedule.preview.context import PreviewContext
 from noonmark.schedule.preview.model import Notice
-from noonmark.schedule.preview.outlook import Outlook
 from noonmark.schedule.preview.words import SECOND_US, and_text, clock_text, day_text, local_time, times_text, wall_text
 
 _DAY_S = 86_400
@@ -17,7 +17,7 @@ _DENSE = 4000
 class _ChangeDay:
     """The fires of one such day: those that the even clock has, and those that happen."""
 
-    def __init__(self, outlook: Outlook, change: Change) -> None:
+    def __init__(self, outlook: PreviewContext, change: Change) -> None:
         assert outlook.walls is not None
         assert outlook.recurrence is not None
         self.change = change
@@ -53,7 +53,7 @@ class _ChangeDay:
         return all(later - earlier <= self.change.length_s for earlier, later in pairwise(around))
 
 
-def daylight(outlook: Outlook) -> Iterator[Notice]:
+def daylight(outlook: PreviewContext) -> Iterator[Notice]:
     """Each kind of effect once, on the first day that has it."""
     told: set[str] = set()
     for day in _days(outlook):
@@ -63,7 +63,7 @@ def daylight(outlook: Outlook) -> Iterator[Notice]:
             yield notice
 
 
-def _days(outlook: Outlook) -> Iterator[_ChangeDay]:
+def _days(outlook: PreviewContext) -> Iterator[_ChangeDay]:
     if outlook.walls is None or outlook.recurrence is None:
         return
     now_s = outlook.now_us // SECOND_US

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from datetime import date
 
+from noonmark.schedule.preview.context import PreviewContext
 from noonmark.schedule.preview.model import Notice
-from noonmark.schedule.preview.outlook import Outlook
 from noonmark.schedule.preview.words import and_text, month_text
 from noonmark.schedule.spec import Cron
 
@@ -14,7 +14,7 @@ _WEEKEND = {5, 6}
 _SHORT_MONTHS = {2, 4, 6, 9, 11}
 
 
-def weekends(outlook: Outlook) -> Iterator[Notice]:
+def weekends(outlook: PreviewContext) -> Iterator[Notice]:
     if len(outlook.firing_days) < _ENOUGH:
         return
     weekdays = {day.weekday() for day in outlook.firing_days}
@@ -24,7 +24,7 @@ def weekends(outlook: Outlook) -> Iterator[Notice]:
         yield Notice("only_on_weekends", "fires on weekends only")
 
 
-def short_months(outlook: Outlook) -> Iterator[Notice]:
+def short_months(outlook: PreviewContext) -> Iterator[Notice]:
     days = outlook.firing_days
     if len(days) < _ENOUGH or any(day.day < 29 for day in days) or _names_months(outlook):
         return
@@ -44,7 +44,7 @@ def short_months(outlook: Outlook) -> Iterator[Notice]:
     yield Notice("short_months", f"skips {months}, which have no {ordinal} (L is the last day of a month)")
 
 
-def cron_days(outlook: Outlook) -> Iterator[Notice]:
+def cron_days(outlook: PreviewContext) -> Iterator[Notice]:
     """Vixie's rule: two restricted fields of days are joined by OR, unless one of them begins with a star."""
     if not isinstance(outlook.plain, Cron):
         return
@@ -64,7 +64,7 @@ def cron_days(outlook: Outlook) -> Iterator[Notice]:
             )
 
 
-def _names_months(outlook: Outlook) -> bool:
+def _names_months(outlook: PreviewContext) -> bool:
     """Who writes the months out knows which of them are short."""
     if not isinstance(outlook.plain, Cron):
         return False

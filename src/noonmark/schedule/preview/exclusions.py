@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from noonmark.schedule.preview.context import PreviewContext
 from noonmark.schedule.preview.model import Notice
-from noonmark.schedule.preview.outlook import Outlook
 from noonmark.schedule.preview.words import SECOND_US, day_text, local_time, moment_text, times_text
 
 _HORIZON_US = 56 * 86_400 * SECOND_US
@@ -11,7 +11,7 @@ _MANY = 400
 _TOLD = 5
 
 
-def exclusions(outlook: Outlook) -> Iterator[Notice]:
+def exclusions(outlook: PreviewContext) -> Iterator[Notice]:
     if outlook.unfiltered is None or outlook.filtered is None:
         return
     fires = outlook.unfiltered.between(*_window(outlook), _MANY)
@@ -33,7 +33,7 @@ def exclusions(outlook: Outlook) -> Iterator[Notice]:
         yield Notice("moved", f"moves {of_all}: {listed}; the first to {moment_text(to_us, outlook.where)}")
 
 
-def moved_note(outlook: Outlook, at_us: int) -> str | None:
+def moved_note(outlook: PreviewContext, at_us: int) -> str | None:
     """What an excluded time that fires later says about itself."""
     if outlook.unfiltered is None or outlook.filtered is None or outlook.unfiltered.next_after(at_us - 1) == at_us:
         return None
@@ -43,12 +43,12 @@ def moved_note(outlook: Outlook, at_us: int) -> str | None:
     return f"moved from {moment_text(from_us, outlook.where)}: {outlook.filtered.excluded_reason(from_us)}"
 
 
-def _window(outlook: Outlook) -> tuple[int, int]:
+def _window(outlook: PreviewContext) -> tuple[int, int]:
     from_us = max(outlook.now_us, (outlook.timed.start_us or 0) - 1)
     until_us = from_us + _HORIZON_US
     return from_us, until_us if outlook.timed.end_us is None else min(until_us, outlook.timed.end_us)
 
 
-def _reason(outlook: Outlook, why: str, times_us: list[int]) -> str:
+def _reason(outlook: PreviewContext, why: str, times_us: list[int]) -> str:
     day = day_text(local_time(times_us[0], outlook.where))
     return f"{why} on {day}" if len(times_us) == 1 else f"{why} {times_text(len(times_us))} from {day}"

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from noonmark.schedule.preview.clock_changes import Change, changes
+from noonmark.schedule.preview.context import PreviewContext
 from noonmark.schedule.preview.exclusions import moved_note
 from noonmark.schedule.preview.model import Fire
-from noonmark.schedule.preview.outlook import Outlook
 from noonmark.schedule.preview.words import SECOND_US, and_text, clock_text, local_time, wall_text
 from noonmark.schedule.spec import ScheduleSpec
 
@@ -16,11 +16,11 @@ _MANY = 100
 
 def fires_at(spec: ScheduleSpec, times_us: Sequence[int], *, created_us: int, key: str) -> tuple[Fire, ...]:
     """Known times of a schedule that a job has had since it was created."""
-    outlook = Outlook(spec, now_us=created_us, jitter_s=0.0, key=key, tz=None)
+    outlook = PreviewContext(spec, now_us=created_us, jitter_s=0.0, key=key, tz=None)
     return tuple(_fire(outlook, at_us) for at_us in times_us)
 
 
-def fires(outlook: Outlook, count: int) -> tuple[Fire, ...]:
+def fires(outlook: PreviewContext, count: int) -> tuple[Fire, ...]:
     return tuple(_fire(outlook, at_us) for at_us in outlook.coming[:count])
 
 
@@ -29,7 +29,7 @@ def utc(at_us: int) -> datetime:
     return whole.replace(microsecond=at_us % SECOND_US)
 
 
-def _fire(outlook: Outlook, at_us: int) -> Fire:
+def _fire(outlook: PreviewContext, at_us: int) -> Fire:
     local = local_time(at_us, outlook.where)
     note = moved_note(outlook, at_us)
     if note is None and outlook.walls is not None:
@@ -37,7 +37,7 @@ def _fire(outlook: Outlook, at_us: int) -> Fire:
     return Fire(at=utc(at_us), local=local.isoformat(), zone=local.tzname() or "", note=note)
 
 
-def _note(outlook: Outlook, at_s: int, local: datetime) -> str | None:
+def _note(outlook: PreviewContext, at_s: int, local: datetime) -> str | None:
     for change in changes(outlook.where, at_s - _DAY_S, at_s + _DAY_S):
         wall_s = at_s + (change.before_s if at_s < change.at_s else change.after_s)
         if not change.forward and change.start_s <= wall_s < change.end_s:
@@ -48,7 +48,7 @@ def _note(outlook: Outlook, at_s: int, local: datetime) -> str | None:
     return None
 
 
-def _moved(outlook: Outlook, change: Change, at_s: int, wall_s: int) -> str | None:
+def _moved(outlook: PreviewContext, change: Change, at_s: int, wall_s: int) -> str | None:
     """The times without a place on the clock that this fire stands for."""
     assert outlook.walls is not None
     if outlook.walls.next_after(wall_s * SECOND_US - 1) == wall_s * SECOND_US:

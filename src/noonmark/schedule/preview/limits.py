@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from noonmark.schedule.preview.context import PreviewContext
 from noonmark.schedule.preview.model import Notice
-from noonmark.schedule.preview.outlook import Outlook
 from noonmark.schedule.preview.words import moment_text
 from noonmark.schedule.spec import Cron, English, Every, Recurring, Rrule, Times, instant_us
 
@@ -15,7 +15,7 @@ _AT_MIDNIGHT = re.compile(r"0 0 \S+ \S+ \S+")
 _HASH = re.compile(r"\bH\b")
 
 
-def past_times(outlook: Outlook) -> Iterator[Notice]:
+def past_times(outlook: PreviewContext) -> Iterator[Notice]:
     if isinstance(outlook.plain, Times):
         past = sum(instant_us(moment) <= outlook.now_us for moment in outlook.plain.times)
         if past:
@@ -23,7 +23,7 @@ def past_times(outlook: Outlook) -> Iterator[Notice]:
             yield Notice("past_times", f"{which} in the past and will not fire")
 
 
-def midnight(outlook: Outlook) -> Iterator[Notice]:
+def midnight(outlook: PreviewContext) -> Iterator[Notice]:
     written = outlook.written
     if not isinstance(written, English) or _NAMES_A_TIME.search(written.english):
         return
@@ -31,19 +31,19 @@ def midnight(outlook: Outlook) -> Iterator[Notice]:
         yield Notice("midnight", "names no time of day, so it fires at midnight (add `at 9:00`)")
 
 
-def ending(outlook: Outlook) -> Iterator[Notice]:
+def ending(outlook: PreviewContext) -> Iterator[Notice]:
     last_us = outlook.last_us
     if last_us is None or not isinstance(outlook.plain, Recurring) or isinstance(outlook.plain, Times):
         return
     yield Notice("ends", f"fires for the last time at {moment_text(last_us, outlook.where)}")
 
 
-def hash_without_name(outlook: Outlook) -> Iterator[Notice]:
+def hash_without_name(outlook: PreviewContext) -> Iterator[Notice]:
     if not outlook.key and isinstance(outlook.plain, Cron) and _HASH.search(outlook.plain.cron):
         yield Notice("hash_without_name", "H depends on the job's name: these times are those of a job without one")
 
 
-def counted_from_creation(outlook: Outlook) -> Iterator[Notice]:
+def counted_from_creation(outlook: PreviewContext) -> Iterator[Notice]:
     match outlook.plain:
         case Rrule(rrule=rule) if "DTSTART" not in rule:
             sets_it = "DTSTART"

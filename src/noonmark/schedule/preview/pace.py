@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from noonmark.schedule.preview.context import PreviewContext
 from noonmark.schedule.preview.model import Notice
-from noonmark.schedule.preview.outlook import Outlook
 from noonmark.schedule.preview.words import SECOND_US, length_text, moment_text
 from noonmark.schedule.spec import Cron, Every
 
@@ -17,13 +17,13 @@ _STEP = re.compile(r"\*/([0-9]+)")
 _FIELDS = (("second", 60, "minute"), ("minute", 60, "hour"), ("hour", 24, "day"))
 
 
-def long_silence(outlook: Outlook) -> Iterator[Notice]:
+def long_silence(outlook: PreviewContext) -> Iterator[Notice]:
     if outlook.coming and outlook.coming[0] - outlook.now_us > _YEAR_US:
         first = moment_text(outlook.coming[0], outlook.where)
         yield Notice("long_silence", f"fires for the first time more than a year from now, at {first}")
 
 
-def very_frequent(outlook: Outlook) -> Iterator[Notice]:
+def very_frequent(outlook: PreviewContext) -> Iterator[Notice]:
     if not outlook.coming:
         return
     minute = sum(at_us < outlook.coming[0] + _MINUTE_US for at_us in outlook.coming)
@@ -32,7 +32,7 @@ def very_frequent(outlook: Outlook) -> Iterator[Notice]:
         yield Notice("very_frequent", f"fires {pace}; each fire is a run of its own, with its own history")
 
 
-def jitter_overlaps(outlook: Outlook) -> Iterator[Notice]:
+def jitter_overlaps(outlook: PreviewContext) -> Iterator[Notice]:
     waits = [later - earlier for earlier, later in pairwise(outlook.coming)]
     if waits and min(waits) < outlook.jitter_s * SECOND_US:
         yield Notice(
@@ -42,7 +42,7 @@ def jitter_overlaps(outlook: Outlook) -> Iterator[Notice]:
         )
 
 
-def uneven_steps(outlook: Outlook) -> Iterator[Notice]:
+def uneven_steps(outlook: PreviewContext) -> Iterator[Notice]:
     """`*/7` minutes counts from each full hour anew."""
     if not isinstance(outlook.plain, Cron):
         return
@@ -60,7 +60,7 @@ def uneven_steps(outlook: Outlook) -> Iterator[Notice]:
             )
 
 
-def fixed_delay(outlook: Outlook) -> Iterator[Notice]:
+def fixed_delay(outlook: PreviewContext) -> Iterator[Notice]:
     if isinstance(outlook.plain, Every) and outlook.plain.pace == "delay":
         yield Notice("fixed_delay", "each fire waits for the end of the run before, so its times are not known ahead")
 

@@ -11,7 +11,7 @@ from noonmark.store.statement import statement
 _MOST_DOINGS = 5_000
 
 
-class Doing(NamedTuple):
+class AuditFact(NamedTuple):
     """One entry of the audit."""
 
     at_us: int
@@ -47,11 +47,11 @@ class Serving(NamedTuple):
 
 async def list_doings(
     pool: Pool, tenant_id: int, subjects: Collection[str], from_us: int, to_us: int, *, submitted_until_us: int
-) -> list[Doing]:
+) -> list[AuditFact]:
     rows = await pool.fetch(
         statement("list_doings"), tenant_id, list(subjects), from_us, to_us, submitted_until_us, _MOST_DOINGS
     )
-    return [Doing(*row) for row in rows]
+    return [AuditFact(*row) for row in rows]
 
 
 async def list_job_events(pool: Pool, job_id: JobId, until_us: int, limit: int) -> list[JobEvent]:
