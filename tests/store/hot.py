@@ -52,13 +52,14 @@ INSERT INTO noonmark.attempt
 SELECT n % {SHARDS}, n * 4096 + n % {SHARDS}, '{BASE}'::timestamptz + n * interval '1 ms', 1,
     '{BASE}'::timestamptz - n % {HISTORY_DAYS} * interval '1 day', 1, 1, 1, now(), now(), now(), 1, 10, true
 FROM generate_series(1, {RUNS}) n;
-INSERT INTO noonmark.node (address, version, lease_until)
-SELECT '', '', now() + interval '1 h' FROM generate_series(1, 50);
+INSERT INTO noonmark.node (address, version, lease_until) SELECT '', '', 'infinity' FROM generate_series(1, 50);
+INSERT INTO noonmark.lease SELECT node_id, now() + interval '1 h' FROM noonmark.node;
 INSERT INTO noonmark.worker (name, queues, tasks, concurrency)
 SELECT '', '{{}}', '{{}}', 1 FROM generate_series(1, 20000);
 INSERT INTO noonmark.gap
 SELECT n % {SHARDS}, '{BASE}'::timestamptz - n * interval '1 h', '{BASE}' FROM generate_series(1, 20000) n;
 UPDATE noonmark.shard SET owner = 1, watermark = '{BASE}' WHERE shard < 6;
+INSERT INTO noonmark.watermark SELECT shard, 0, '{BASE}' FROM noonmark.shard WHERE shard < 6;
 """
 
 
@@ -120,7 +121,7 @@ HOT: dict[str, Hot] = {
     "save_troubles": Hot((_SHARD, _JOB, _NOMINAL, array(["{}"] * KEYS))),
     "delete_troubles": Hot((_SHARD, _JOB)),
     # the ticker
-    "advance_watermarks": Hot(("{0,1,2,3}", "{0,0,0,0}", 1, BASE)),
+    "advance_watermarks": Hot(("{0,1,2,3}", "{0,0,0,0}", 1, _at(1), BASE)),
     "wake_runs": Hot((_SOME, _at(RUNS // 2), _at(RUNS // 2 + 3_000))),
     "tick_runs": Hot(
         (_SHARD, _SCHEDULE, _NEW, array([-1] * KEYS), _ONES, _FALSE, _ONES, _NONE, BASE),

@@ -63,6 +63,7 @@ class Twins:
             " noonmark.job_skip, noonmark.job_version,"
             " noonmark.job_event, noonmark.schedule, noonmark.gap RESTART IDENTITY;"
             " UPDATE noonmark.shard SET owner = NULL, term = 0; DELETE FROM noonmark.node;"
+            " TRUNCATE noonmark.lease, noonmark.watermark;"
             " ALTER TABLE noonmark.node ALTER COLUMN node_id RESTART"
         )
         await self.connection.execute("UPDATE noonmark.shard SET watermark = $1", self.now_us)
@@ -81,7 +82,7 @@ class Twins:
     async def expire(self, node_ids: list[int]) -> None:
         living = [node_id for node_id in node_ids if self.model.nodes[node_id].alive]
         await self.connection.execute(
-            "UPDATE noonmark.node SET lease_until = clock_timestamp() - interval '1 ms' WHERE node_id = ANY ($1)",
+            "UPDATE noonmark.lease SET until = clock_timestamp() - interval '1 ms' WHERE node_id = ANY ($1)",
             node_ids,
         )
         self.model.end(living)
@@ -248,7 +249,8 @@ class Twins:
     async def compare(self) -> None:
         fetch, model = self.connection.fetch, self.model
         shards = {
-            row[0]: tuple(row)[1:] for row in await fetch("SELECT shard, owner, term, watermark FROM noonmark.shard")
+            row[0]: tuple(row)[1:]
+            for row in await fetch("SELECT shard, owner, term, noonmark.ticked_until(s) FROM noonmark.shard s")
         }
         assert shards == {n: (one.owner, one.term, one.watermark_us) for n, one in model.shards.items()}
         nodes = dict(await fetch("SELECT node_id, alive FROM noonmark.node"))  # type: ignore[arg-type]

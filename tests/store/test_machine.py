@@ -361,7 +361,7 @@ BREAKS = [
     ("follow_links", "GREATEST(k.ended_at, k.link_at)", "k.ended_at"),
     ("follow_links", "j.runs_left = 0 OR n.next_at > j.ends_at THEN NULL", "n.next_at > j.ends_at THEN NULL"),
     ("follow_links", "OR n.next_at > j.ends_at THEN NULL", "THEN NULL"),
-    ("follow_links", "d.due_at > (SELECT s.watermark FROM noonmark.shard s WHERE s.shard = m.shard)", "false"),
+    ("follow_links", "d.due_at > t.until", "false"),
     ("tick_runs", "NOT j.skips OR", "true OR"),
     ("tick_runs", " AND s.nominal_at = f.nominal_at", ""),
     ("tick_runs", "f.rank < j.catch_up", "f.rank <= j.catch_up"),

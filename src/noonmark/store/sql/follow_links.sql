@@ -22,9 +22,18 @@ WITH moved AS (
 )
 INSERT INTO noonmark.run (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason, input, sleeps)
 SELECT m.shard, m.link_at, m.job_id, d.due_at, m.tenant_id, m.version, m.policy_id, m.priority, 1, m.input,
-       d.due_at > (SELECT s.watermark FROM noonmark.shard s WHERE s.shard = m.shard)
+       d.due_at > t.until
 FROM moved m
 CROSS JOIN LATERAL (SELECT m.link_at + m.jitter_ms * interval '1 millisecond' AS due_at) AS d
+CROSS JOIN LATERAL ( -- as noonmark.ticked_until, without a call for each row
+    SELECT coalesce(
+        (SELECT w.at FROM noonmark.watermark w WHERE w.shard = s.shard AND w.term = s.term ORDER BY w.at DESC LIMIT 1),
+        s.watermark
+    ) AS until
+    FROM noonmark.shard s
+    WHERE s.shard = m.shard
+    OFFSET 0
+) AS t
 WHERE m.link_at IS NOT NULL
 ON CONFLICT DO NOTHING
 RETURNING job_id, nominal_at, due_at, tenant_id, version, policy_id, priority, attempt, failures, reason,
