@@ -1,4 +1,4 @@
-"""Beside a session that holds a snapshot, what a node does every second costs no more after many rounds than at first."""
+"""Beside a held snapshot, what a node does every second costs no more after many rounds than at first."""
 
 import asyncio
 import json
