@@ -1,9 +1,9 @@
 """The measurement behind ADR 12: a queue whose ends delete rows, against one whose ends are history rows alone.
 
 `python -m bench.undeleted [--held] [--seconds N]` does the same durable work both ways, in turn, over one connection:
-COPY of 1,000 runs; a grant; the end of all of them. The first way deletes the runs, as the product does. The second leaves
-them in partitions of ten seconds, which are dropped when all in them has ended. Vacuum is counted: the server looks for
-work every ten seconds, and what it has left at the end is done before the reading. `--held` keeps a snapshot open.
+COPY of 1,000 runs; a grant; the end of all of them. The first way deletes the runs, as the product does. The second
+leaves them in partitions of ten seconds, which are dropped when all in them has ended. Vacuum is counted: the server
+looks for work every ten seconds, and what it has left at the end is done before the reading. `--held` keeps a snapshot.
 """
 
 import argparse
