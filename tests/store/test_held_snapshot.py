@@ -4,9 +4,10 @@ import asyncio
 import json
 from typing import Any
 
+from noonmark.clock import SECOND_US
 from noonmark.store.connect import OWNER_SETTINGS, Connection, connect
 from noonmark.store.fence import fenced
-from noonmark.store.ownership import expire_nodes, register_node, renew_lease, take_shards
+from noonmark.store.ownership import expire_nodes, load_ownership, register_node, renew_lease, take_shards
 from noonmark.store.statement import statement
 from noonmark.store.tick import tick
 from tests.conftest import SHARDS, eventually
@@ -105,3 +106,22 @@ async def test_a_shard_keeps_its_place_from_owner_to_owner(connection: Connectio
     second = await register_node(connection, "http://second", "1", 60.0)
     [again] = [one for one in await take_shards(connection, second, SHARDS, 0, 0) if one.shard == shard]
     assert again.watermark_us == at_us
+
+
+async def test_an_older_node_is_judged_by_its_own_row(connection: Connection) -> None:
+    """It knows no rows of `lease` and renews in place."""
+    older = (
+        "INSERT INTO noonmark.node (address, version, lease_until) VALUES ('http://older', '0', $1) RETURNING node_id"
+    )
+    now_us = await connection.fetchval("SELECT clock_timestamp()")
+    node_id = await connection.fetchval(older, now_us + 60 * SECOND_US)
+    assert (await load_ownership(connection)).nodes == {node_id: "http://older"}
+    assert await expire_nodes(connection) == []
+    await connection.execute("UPDATE noonmark.node SET lease_until = clock_timestamp() - interval '1 s'")
+    assert await expire_nodes(connection) == [node_id]
+
+
+async def test_an_older_node_never_declares_a_newer_one_dead(connection: Connection) -> None:
+    await register_node(connection, "http://newer", "1", 0.0)
+    older = "SELECT count(*) FROM noonmark.node n WHERE n.alive AND n.lease_until < clock_timestamp()"
+    assert await connection.fetchval(older) == 0
