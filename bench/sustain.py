@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import sys
+import tempfile
 
 import msgspec
 
@@ -91,11 +92,13 @@ async def offer(server: str, options: argparse.Namespace) -> Offered:
         "--jobs": options.jobs,
     }
     command = [sys.executable, "-m", "bench.generator", *(str(part) for pair in arguments.items() for part in pair)]
-    generator = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
-    output, _ = await generator.communicate()
-    if generator.returncode:
-        raise RuntimeError(f"the load generator ended with status {generator.returncode}")
-    return msgspec.json.decode(output, type=Offered)
+    # Into a file: of a long run's answer, asyncio on a busy machine has lost the end that was still in the pipe.
+    with tempfile.TemporaryFile() as answer:
+        generator = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=answer)
+        if await generator.wait():
+            raise RuntimeError(f"the load generator ended with status {generator.returncode}")
+        answer.seek(0)
+        return msgspec.json.decode(answer.read(), type=Offered)
 
 
 def latencies(times: list[RunTime]) -> dict[str, float]:
