@@ -1,8 +1,8 @@
 """A node, a worker with the recording tasks, and a client, all in the test's process."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import pytest
@@ -13,6 +13,8 @@ from noonmark.wire.resources import Job, JobSpec
 from noonmark.worker import Worker
 from tests.conftest import Engine, eventually
 from tests.node.tasks import Seen
+
+T = TypeVar("T")
 
 
 class Stage(NamedTuple):
@@ -26,7 +28,15 @@ class Stage(NamedTuple):
         return await self.client.create_job(JobSpec(name=name, task=task, input=raw, **spec))
 
     async def now(self) -> datetime:
-        return to_datetime(await self.engine.pool.fetchval("SELECT clock_timestamp()")).astimezone(UTC)
+        now_us = await self.engine.pool.fetchval("SELECT clock_timestamp()")
+        return to_datetime(now_us + self.engine.ahead_us).astimezone(UTC)
+
+    async def pass_time(self, seconds: float) -> None:
+        await self.engine.pass_time(seconds)
+
+    async def until(self, check: Callable[[], T | Awaitable[T]], within_s: float = 10.0) -> T:
+        """The first true answer of `check`, while time passes for the nodes."""
+        return await self.engine.until(check, within_s)
 
     async def ended(self, run: str, within_s: float = 10.0) -> list[str]:
         """The outcomes of a run's attempts, once it has ended."""
