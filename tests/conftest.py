@@ -118,14 +118,28 @@ def free_port() -> int:
 
 
 class AheadClock(MonotonicClock):
-    """The database's time, and what the test let pass beyond it."""
+    """The clock of the nodes: the database's time, and what the test let pass beyond it."""
 
-    def __init__(self, engine: "Engine") -> None:
-        super().__init__()
-        self._engine = engine
+    ahead_us = 0
 
     def now_us(self) -> int:
-        return super().now_us() + self._engine.ahead_us
+        return super().now_us() + self.ahead_us
+
+
+class WorkerClock(MonotonicClock):
+    """The same for workers: what nodes tell them of the time is known already."""
+
+    known = True
+
+    def __init__(self, clock: AheadClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def observe(self, before_s: float, remote_us: int, after_s: float) -> None:
+        pass
+
+    def now_us(self) -> int:
+        return self._clock.now_us()
 
 
 class Engine:
@@ -137,8 +151,7 @@ class Engine:
         self.address = ""
         self._nodes: dict[str, tuple[asyncio.Event, asyncio.Task[None]]] = {}
         self._running: dict[str, Node] = {}
-        self.ahead_us = 0
-        """By how much the nodes' clocks are ahead of the database's; `pass_time` moves them."""
+        self._clock = AheadClock()
         self._workers: list[tuple[Worker, asyncio.Task[None]]] = []
         self._clients: list[Client] = []
 
@@ -164,7 +177,7 @@ class Engine:
         return address
 
     def _prepare(self, node: Node) -> None:
-        node.clock = AheadClock(self)
+        node.clock = self._clock
         self._running[node.address] = node
 
     def node(self, address: str | None = None) -> Node:
@@ -175,10 +188,13 @@ class Engine:
         for name in loops:
             await asyncio.wait_for(self.node().life.loops[name].ticked(), 20)
 
+    def now_us(self) -> int:
+        return self._clock.now_us()
+
     async def pass_time(self, seconds: float) -> None:
-        """Time passes for the nodes, at most a second at once, and each step is ticked."""
+        """Time passes for nodes and workers, at most a second at once, and each step is ticked."""
         while seconds > 0:
-            self.ahead_us += round(min(seconds, 1.0) * SECOND_US)
+            self._clock.ahead_us += round(min(seconds, 1.0) * SECOND_US)
             seconds -= 1.0
             for address in self._nodes:
                 life = self._running[address].life
@@ -200,6 +216,7 @@ class Engine:
 
     async def start_worker(self, app: App, **settings: Any) -> Worker:
         worker = Worker(app, server=self.address, **{"grace_s": 0.0, "processes": 1, **settings})
+        worker.clock = WorkerClock(self._clock)
         task = asyncio.create_task(worker.run())
         self._workers.append((worker, task))
         await asyncio.wait_for(worker.ready.wait(), 20)

@@ -28,8 +28,7 @@ class Stage(NamedTuple):
         return await self.client.create_job(JobSpec(name=name, task=task, input=raw, **spec))
 
     async def now(self) -> datetime:
-        now_us = await self.engine.pool.fetchval("SELECT clock_timestamp()")
-        return to_datetime(now_us + self.engine.ahead_us).astimezone(UTC)
+        return to_datetime(self.engine.now_us()).astimezone(UTC)
 
     async def pass_time(self, seconds: float) -> None:
         await self.engine.pass_time(seconds)

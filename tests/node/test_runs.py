@@ -48,7 +48,8 @@ async def test_a_submission_belongs_to_the_users_transaction(stage: Stage) -> No
             await user.execute("INSERT INTO orders VALUES (1)")
             await user.execute("SELECT noonmark.submit('from-sql', '[\"sql\"]')")
             await submit_in(user, "from-sql", ["sdk"], priority=9)
-            await asyncio.sleep(0.2)
+            await stage.engine.ticked("inbox")
+            assert await stage.engine.pool.fetchval("SELECT count(*) FROM noonmark.run") == 0
             assert stage.seen.calls == []
         await eventually(lambda: sorted(stage.seen.whats()) == ["sdk", "sql"])
         transaction = user.transaction()
@@ -107,7 +108,7 @@ async def test_a_run_that_comes_too_late_expires(stage: Stage) -> None:
     await stage.job("strict", start_deadline_s=0.5)
     await stage.job("patient")
     strict, patient = await stage.client.submit([Submission(job="strict"), Submission(job="patient")])
-    await asyncio.sleep(0.7)
+    await stage.pass_time(0.7)
     await stage.engine.start_worker(stage.seen.app)
     assert await stage.ended(strict) == ["expired"]
     assert await stage.ended(patient) == ["succeeded"]

@@ -99,7 +99,6 @@ async def test_following_a_run_to_its_end(stage):
 async def test_waiting_on_a_thread_without_a_loop(stage):
     run = stage.hold.sync
     waiting = asyncio.create_task(asyncio.to_thread(lambda: run.submit(7).result(timeout_s=20)))
-    await asyncio.sleep(0)
     stage.gate.set()
     assert await waiting == 7
 
