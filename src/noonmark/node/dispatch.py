@@ -30,11 +30,11 @@ from noonmark.wire.worker import (
     Terms,
 )
 
-_MOST_WAIT_S = 60.0
-_LEAST_WAIT_S = 0.05
+_MAX_WAIT_S = 60.0
+_MIN_WAIT_S = 0.05
 """A claim that would not wait still waits for the next commit."""
-_MOST_ERROR = 16_384
-_MOST_RESULT = 65_536
+_MAX_ERROR = 16_384
+_MAX_RESULT = 65_536
 
 
 async def register(life: Life, message: Register) -> Registered:
@@ -64,7 +64,7 @@ async def claim(life: Life, message: Claim) -> ClaimAnswer:
         if life.owner.withdraw_claim(token):
             token.set_result(Granted(GrantId(0), []))
 
-    wait_s = max(_LEAST_WAIT_S, min(message.wait_s, _MOST_WAIT_S))
+    wait_s = max(_MIN_WAIT_S, min(message.wait_s, _MAX_WAIT_S))
     patience = asyncio.get_running_loop().call_later(wait_s, give_up)
     try:
         granted: Granted = await token
@@ -162,11 +162,11 @@ def _clean(item: ReportItem) -> ReportItem:
     outcome = item.outcome
     if outcome not in _REPORTABLE:
         outcome = Outcome.FAILED
-    error = None if item.error is None else item.error.replace("\0", "\N{REPLACEMENT CHARACTER}")[:_MOST_ERROR]
+    error = None if item.error is None else item.error.replace("\0", "\N{REPLACEMENT CHARACTER}")[:_MAX_ERROR]
     result = item.result
     if result is not None:
         try:
-            if len(result) > _MOST_RESULT or "\0" in result:
+            if len(result) > _MAX_RESULT or "\0" in result:
                 raise ValueError
             msgspec.json.decode(result)
         except ValueError:

@@ -12,8 +12,8 @@ from noonmark.node.committer import Committer
 from noonmark.store.connect import Connection
 from noonmark.store.jobs import JobRow, load_job_rows, load_job_rows_by_name
 
-_MOST = 20_000
-_MOST_INPUT = 2_048
+_MAX_JOBS = 20_000
+_MAX_INPUT = 2_048
 
 
 class JobCache:
@@ -62,9 +62,9 @@ class JobCache:
         return await self._committer.perform(read)
 
     def _keep(self, head: JobRow) -> None:
-        if head.input is not None and len(head.input) > _MOST_INPUT:
+        if head.input is not None and len(head.input) > _MAX_INPUT:
             return
         self._by_id[head.job_id] = head
         self._by_name[head.tenant_id, head.name] = head.job_id
-        while len(self._by_id) > _MOST:
+        while len(self._by_id) > _MAX_JOBS:
             self._drop(next(iter(self._by_id)))

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from noonmark.model.ids import JobId, PolicyId, RunKey, TenantId, shard_of
 from noonmark.model.policy import Policy
 from noonmark.model.run import RunRow
-from noonmark.shard.backlog import Backlog, Page
+from noonmark.shard.backlog import Backlog, PageRequest
 from noonmark.shard.due_heap import DueHeap
 from noonmark.shard.limits import Counts, Limits
 from noonmark.shard.live_run import LEFT_IN_ROW, Kind, LiveRun, State
@@ -76,7 +76,7 @@ class RunMemory:
         self.live[key] = live
         self._wait(live, now_us)
 
-    def paged(self, page: Page, rows: Sequence[RunRow], now_us: int) -> None:
+    def paged(self, page: PageRequest, rows: Sequence[RunRow], now_us: int) -> None:
         """A page was read in the same serial order as commits, so the outbox holds all that it does not show."""
         forgotten = self.outbox.forgotten()
         full = len(rows) >= page.limit

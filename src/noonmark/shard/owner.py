@@ -27,7 +27,7 @@ from noonmark.shard.ends import RunEnds
 from noonmark.shard.fleet import WaitingClaim
 from noonmark.shard.limits import LATENESS_BOUNDS_S, Limits
 from noonmark.shard.live_run import Grant, Kind, LiveRun, State
-from noonmark.shard.rules import Rule, StartDeadline
+from noonmark.shard.rules import StartDeadline, StartRule
 from noonmark.shard.verdict import Ended
 
 _LATENESS_BOUNDS_US = [round(bound_s * SECOND_US) for bound_s in LATENESS_BOUNDS_S]
@@ -46,7 +46,7 @@ class Owner(RunEnds):
         super().__init__(node_id=node_id, policies=policies, weights=weights, limits=limits, random=random)
         self.node_id = node_id
         self._claims: OrderedDict[object, WaitingClaim] = OrderedDict()
-        self._rules: tuple[Rule, ...] = (StartDeadline(),)
+        self._rules: tuple[StartRule, ...] = (StartDeadline(),)
         self._rescued_us = 0
 
     # -- ownership ---------------------------------------------------------------------------------------------------

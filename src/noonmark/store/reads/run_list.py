@@ -20,7 +20,7 @@ Place = tuple[int, int]
 START: Place = (NEVER_US, 0)
 _ENDS_READ = 10_000
 _LIVE_READ = 20_000
-_LEAST_OF_SHARD = 64
+_MIN_OF_SHARD = 64
 
 
 class RunFilter(NamedTuple):
@@ -94,7 +94,7 @@ async def _live(
         return await _read(
             connection, "list_running_runs", tenant_id, *before, wanted.from_us, limit, *more, wanted.labels
         )
-    of_shard = max(_LEAST_OF_SHARD, _LIVE_READ // shard_count)
+    of_shard = max(_MIN_OF_SHARD, _LIVE_READ // shard_count)
     return await _read(
         connection, "list_live_runs", tenant_id, shard_count, *before, wanted.from_us, of_shard, limit, states, *more,
         wanted.labels,
