@@ -14,7 +14,7 @@ from noonmark.node.life import Life
 from noonmark.shard.answers import Granted, Reported
 from noonmark.shard.live_run import LEFT_IN_ROW
 from noonmark.store.pages import load_inputs
-from noonmark.store.statement import statement
+from noonmark.store.workers import declare_tasks, register_worker, renew_worker
 from noonmark.wire.worker import (
     MAX_AGE_S,
     Claim,
@@ -41,9 +41,9 @@ async def register(life: Life, message: Register) -> Registered:
     worker_id = message.worker
     tenant_id = _tenant()
     described = (message.name[:200], message.queues, message.tasks, message.concurrency, tenant_id)
-    if not worker_id or not await life.pool.fetchval(statement("renew_worker"), worker_id, *described):
-        worker_id = int(await life.pool.fetchval(statement("register_worker"), *described))
-    await life.pool.execute(statement("declare_tasks"), message.tasks)
+    if not worker_id or not await renew_worker(life.pool, worker_id, *described):
+        worker_id = await register_worker(life.pool, *described)
+    await declare_tasks(life.pool, message.tasks)
     life.owner.fleet.serve(WorkerId(worker_id), message.queues, message.tasks, life.clock.now_us(), tenant_id)
     return Registered(
         worker=worker_id,

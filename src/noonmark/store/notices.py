@@ -33,9 +33,17 @@ async def write_troubles(connection: Connection, troubles: Mapping[JobId, Troubl
     ]
     ended = [(shard_of(job_id), job_id) for job_id, trouble in troubles.items() if trouble is None]
     if begun:
-        await connection.execute(statement("save_troubles"), *zip(*begun, strict=True))
+        await save_troubles(connection, begun)
     if ended:
-        await connection.execute(statement("delete_troubles"), *zip(*ended, strict=True))
+        await delete_troubles(connection, ended)
+
+
+async def save_troubles(connection: Connection, begun: Sequence[tuple[int, JobId, int, str]]) -> None:
+    await connection.execute(statement("save_troubles"), *zip(*begun, strict=True))
+
+
+async def delete_troubles(connection: Connection, ended: Sequence[tuple[int, JobId]]) -> None:
+    await connection.execute(statement("delete_troubles"), *zip(*ended, strict=True))
 
 
 async def load_troubles(connection: Connection, shard: int) -> dict[JobId, Trouble]:

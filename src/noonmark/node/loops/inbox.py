@@ -14,8 +14,7 @@ from noonmark.node.loops.loop import Loop
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import drain_inbox, load_job_rows
-from noonmark.store.statement import statement
+from noonmark.store.jobs import drain_inbox, load_job_rows, peek_inbox
 
 _MAX_ROWS = 2_000
 
@@ -29,7 +28,7 @@ class InboxLoop(Loop):
 
     async def tick(self) -> None:
         terms = list(self._life.terms)
-        waits = terms and await self._life.pool.fetchval(statement("peek_inbox"), terms)
+        waits = terms and await peek_inbox(self._life.pool, terms)
         if waits and await drain(self._life) == _MAX_ROWS:
             self.bell.set()
 

@@ -1,8 +1,9 @@
 """Keeps what the owner knows of tenants fresh: their weights."""
 
+from noonmark.model.ids import TenantId
 from noonmark.node.life import Life
 from noonmark.node.loops.loop import Loop
-from noonmark.store.statement import statement
+from noonmark.store.tenants import load_tenants
 
 
 class TenantsLoop(Loop):
@@ -13,5 +14,5 @@ class TenantsLoop(Loop):
         self._life = life
 
     async def tick(self) -> None:
-        for tenant_id, _, weight in await self._life.pool.fetch(statement("load_tenants")):
-            self._life.weights[tenant_id] = weight
+        for tenant_id, _, weight in await load_tenants(self._life.pool):
+            self._life.weights[TenantId(tenant_id)] = weight

@@ -6,7 +6,8 @@ from noonmark.node.loops.loop import Loop
 from noonmark.store.dedup import forget_dedup_keys
 from noonmark.store.idempotency import forget_old_requests
 from noonmark.store.migrate import make_partitions
-from noonmark.store.statement import statement
+from noonmark.store.ownership import forget_old_nodes
+from noonmark.store.workers import forget_old_workers, see_workers
 
 _EVERY_S = 10.0
 _TICKS_A_DAY = 6 * 60
@@ -26,7 +27,7 @@ class UpkeepLoop(Loop):
         life = self._life
         seen: list[WorkerId] = list(life.owner.fleet.workers)
         if seen:
-            await life.pool.execute(statement("see_workers"), seen)
+            await see_workers(life.pool, seen)
         if number % _TICKS_A_MINUTE == 0:
             await forget_old_requests(life.pool)
             while life.terms and await forget_dedup_keys(life.pool, list(life.terms), life.clock.now_us()):
@@ -34,5 +35,5 @@ class UpkeepLoop(Loop):
         if number % _TICKS_A_DAY == 0:
             async with life.pool.acquire() as connection:
                 await make_partitions(connection, life.clock)  # type: ignore[arg-type]
-                await connection.execute(statement("forget_old_workers"))
-                await connection.execute(statement("forget_old_nodes"))
+            await forget_old_workers(life.pool)
+            await forget_old_nodes(life.pool)
