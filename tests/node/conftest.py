@@ -15,6 +15,8 @@ from tests.conftest import Engine, eventually
 from tests.node.tasks import Seen
 
 T = TypeVar("T")
+HEARTBEAT_S = 0.2
+"""By its heartbeats a worker hears what it should stop; tests need not wait for the usual ones."""
 
 
 class Stage(NamedTuple):
@@ -60,7 +62,7 @@ class Stage(NamedTuple):
 
 @pytest.fixture
 async def stage(engine: Engine) -> AsyncIterator[Stage]:
-    await engine.start_node()
+    await engine.start_node(heartbeat_s=HEARTBEAT_S)
     seen = Seen()
     worker = await engine.start_worker(seen.app)
     yield Stage(engine, engine.client(), seen, worker)

@@ -58,7 +58,7 @@ async def test_a_submission_belongs_to_the_users_transaction(stage: Stage) -> No
         await transaction.rollback()
         at = (await stage.now()) + timedelta(seconds=1)
         await submit_in(user, "from-sql", ["later"], at=at)
-        await eventually(lambda: stage.seen.whats().count("later"), 5)
+        await stage.until(lambda: stage.seen.whats().count("later"), 5)
         assert (await stage.now()) >= at
         assert "never" not in stage.seen.whats()
         with pytest.raises(asyncpg.PostgresError, match="no job named"):
@@ -222,6 +222,9 @@ async def test_at_most_once_is_not_repeated_after_its_worker_is_lost(engine: Eng
     task.cancel()  # without a farewell: it falls silent
     await asyncio.gather(task, return_exceptions=True)
     engine._workers.clear()
+    for _ in range(2):
+        await stage.pass_time(1)
+        await engine.ticked("rescuer")
     seen.gate.set()
     await engine.start_worker(seen.app)
     assert await stage.ended(once) == ["lost"]

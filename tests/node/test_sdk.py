@@ -10,6 +10,7 @@ import pytest
 from noonmark import App, Retry, errors
 from noonmark.client.handle import RunHandle
 from tests.conftest import Engine, eventually
+from tests.node.conftest import HEARTBEAT_S
 
 
 class Lossy:
@@ -68,7 +69,7 @@ class Stage:
 
 @pytest.fixture
 async def stage(engine: Engine) -> AsyncIterator[Stage]:
-    await engine.start_node()
+    await engine.start_node(heartbeat_s=HEARTBEAT_S)
     stage = Stage(engine.address)
     await engine.start_worker(stage.app)
     yield stage

@@ -53,9 +53,9 @@ class Loop:
         """After the last one, however it ended."""
 
     async def ticked(self) -> None:
-        """Asks for a tick at once, and waits until one that began after this call is over."""
+        """Asks for a tick at once, and waits until one that began after this call is done; fails if none comes."""
         if self._over:
-            raise asyncio.CancelledError(f"the loop {self.name} is over")
+            raise RuntimeError(f"the loop {self.name} is over")
         future = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
         self.bell.set()
@@ -63,9 +63,9 @@ class Loop:
 
     async def run(self) -> None:
         """Until cancelled, or until a tick fails."""
-        due_s = monotonic_s()
         try:
             await self.start()
+            due_s = monotonic_s()
             while True:
                 began_s = monotonic_s()
                 await self._one(max(0.0, began_s - due_s))
@@ -75,7 +75,8 @@ class Loop:
         finally:
             self._over = True
             for future in self._waiting:
-                future.cancel()
+                if not future.done():
+                    future.set_exception(RuntimeError(f"the loop {self.name} is over"))
             await self.stop()
 
     async def _one(self, late_s: float) -> None:
