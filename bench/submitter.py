@@ -39,7 +39,7 @@ class Submitted(msgspec.Struct):
     cpu_s: float
 
 
-class _Exchange(asyncio.Protocol):
+class Exchange(asyncio.Protocol):
     """One connection: what is sent, and the whole of what comes back."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ def over_http(server: str, batch: int, jobs: int) -> Connect:
 
     async def open_one() -> Send:
         loop = asyncio.get_running_loop()
-        _, exchange = await loop.create_connection(_Exchange, where.hostname, where.port)
+        _, exchange = await loop.create_connection(Exchange, where.hostname, where.port)
 
         async def send(number: int) -> str | None:
             answer = await exchange.ask(requests[number % _REQUESTS])

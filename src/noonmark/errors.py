@@ -9,14 +9,16 @@ NoonmarkError
 │   ├── DuplicateName     409  another job of the tenant has this name
 │   ├── VersionConflict   412  the job changed since the caller read it
 │   ├── JobPaused         409  a paused job starts nothing
-│   ├── StillRunning      409  the first request with this Idempotency-Key is being carried out
 │   └── AnswerNotKept     409  a request that was carried out, and whose answer cannot be told again
 ├── UnknownWorker         410  the node does not know this worker id; register again
 ├── Unauthorized          401  no key, or one that does not hold (any more)
 ├── Forbidden             403  the key's role does not reach this far
 ├── TooBusy               429  a bound was reached; try again after `retry_after_s`
-├── Unavailable           503  no owner answers for the shard right now; safe to try again
-│   └── NotOwner          503  this node stopped owning the shard
+├── Unavailable           503  nothing was done: no owner answers for the shard right now; safe to try again
+│   ├── NotOwner          503  this node stopped owning the shard
+│   └── DeadlinePassed    503  the request lay too long before the owner came to it
+├── OutcomeUnknown        504  it may have been done or not: the answer was lost, or the database's
+├── PartlyDone            503  some owners did their part of a batch and others did not
 ├── RunEnded              409  the run that was waited for is over, and did not succeed (raised by the SDK)
 │   ├── RunFailed         409  it used up its attempts
 │   ├── RunCancelled      409  it was cancelled, or its job was deleted
@@ -79,11 +81,6 @@ class JobPaused(Conflict):
     code = "job_paused"
 
 
-class StillRunning(Conflict):
-    code = "idempotency_in_progress"
-    retry_after_s: float = 1.0
-
-
 class AnswerNotKept(Conflict):
     code = "idempotency_not_kept"
 
@@ -115,6 +112,18 @@ class Unavailable(NoonmarkError):
 
 class NotOwner(Unavailable):
     code = "not_owner"
+
+
+class DeadlinePassed(Unavailable):
+    code = "deadline_passed"
+
+
+class OutcomeUnknown(NoonmarkError):
+    code, status, exit_code = "outcome_unknown", 504, 7
+
+
+class PartlyDone(NoonmarkError):
+    code, status, exit_code = "partly_done", 503, 7
 
 
 class SchemaTooNew(NoonmarkError):

@@ -1,8 +1,9 @@
 """The story of a run: from facts alone, and through the API. With real workers: tests/node/test_again.py."""
 
 import pytest
+from tests.api.plain_node import PlainNode
 
-from noonmark.api.stories.run_story import RunFacts, length, tell_run
+from noonmark.api.explain.run_story import RunFacts, length, tell_run
 from noonmark.clock import SECOND_US, SettableClock
 from noonmark.model.ids import JobId, run_text
 from noonmark.model.policy import Retry
@@ -12,7 +13,6 @@ from noonmark.store.reads.runs import AttemptRecord, RunRecord
 from noonmark.store.reads.story import AuditFact, Holder, OwnerlessGap, Serving
 from noonmark.wire.resources import JobSpec
 from tests.api.conftest import Caller
-from tests.api.plain_node import PlainNode
 
 T0 = 1_800_000_000_000_000
 KEY = (JobId(4096 + 3), T0)

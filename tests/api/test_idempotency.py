@@ -6,14 +6,14 @@ from uuid import uuid4
 
 import aiohttp
 import pytest
+from noonmark.store.idempotency import RequestClaim, claim_request, forget_old_requests, hold_request
+from tests.api.plain_node import PlainNode
 
-from noonmark.api.manners import idempotency
+from noonmark.api.middleware import idempotency
 from noonmark.errors import Unavailable
 from noonmark.store.connect import Pool
-from noonmark.store.idempotency import RequestClaim, claim_request, forget_old_requests, hold_request
 from tests.api.conftest import Caller, StartNode
 from tests.api.database import SHARDS
-from tests.api.plain_node import PlainNode
 from tests.api.test_forwarding import HIGH, LOW, name_on
 
 JOB = {"name": "a", "task": "greet"}

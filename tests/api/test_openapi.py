@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from litestar.routes import HTTPRoute
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from noonmark.api.dispatch.signature import read_signature
 from noonmark.api.openapi import examples
-from noonmark.api.openapi.written import unattached, written
+from noonmark.api.openapi.written import written
+from noonmark.api.table import TABLE
 from tests.api.additive import breaks
 from tests.api.conftest import Caller
 
@@ -86,14 +87,7 @@ def test_no_schema_is_empty_unless_it_is_any_json(document: dict[str, Any]) -> N
 
 
 def test_the_examples_are_what_they_are_examples_of() -> None:
-    app = unattached()
-    bodies = {
-        handler.fn.__name__: handler.parsed_data_field.annotation
-        for route in app.routes
-        if isinstance(route, HTTPRoute)
-        for handler in route.route_handlers
-        if handler.parsed_data_field is not None
-    }
+    bodies = {row.handler.__name__: read_signature(row).body for row in TABLE}
     for name, shown in examples.OF_BODY.items():
         for value in shown.values():
             msgspec.json.decode(msgspec.json.encode(value), type=bodies[name], strict=True)

@@ -1,16 +1,12 @@
 """Who may do what: every route has its least role, and no other key gets in."""
 
 import re
-from collections.abc import Awaitable, Callable
 
 import aiohttp
 import pytest
-
-from noonmark.api.access.roles import FREE, NEEDS, check
-from noonmark.api.app import routes
 from noonmark.api.ports import NodePort
-from noonmark.errors import Forbidden
-from noonmark.model.caller import Caller as Asker
+
+from noonmark.api.table import TABLE
 from noonmark.model.caller import Role
 from tests.api.conftest import Caller, StartNode
 from tests.api.holders import ROOT, Holder, make_tenants
@@ -18,32 +14,8 @@ from tests.api.holders import ROOT, Holder, make_tenants
 ROLES = [role.value for role in Role]
 
 
-def provider() -> Callable[[], Awaitable[None]]:
-    """Stands for what the routes are given: another one for each name."""
-
-    async def nothing() -> None: ...
-
-    return nothing
-
-
-def known_routes() -> set[tuple[str, str]]:
-    app = routes({name: provider() for name in ("call", "node", "followers")})
-    return {
-        (method, route.path_format.rstrip("/") or "/")
-        for route in app.routes
-        for method in getattr(route, "methods", set()) - {"OPTIONS", "HEAD"}
-    }
-
-
-def test_every_route_has_its_least_role_and_every_role_its_route() -> None:
-    routed = {route for route in known_routes() if route[1] not in FREE}
-    assert routed - NEEDS.keys() == set(), "give them a role in api/access/roles.py"
-    assert NEEDS.keys() - routed == set(), "there are no such routes"
-
-
-def test_a_route_without_a_role_is_refused_to_everybody() -> None:
-    with pytest.raises(Forbidden):
-        check(Asker("static token", Role.ADMIN), None)
+def test_only_these_are_answered_without_a_key() -> None:
+    assert {row.path for row in TABLE if not row.need.key} == {"/healthz", "/readyz"}
 
 
 @pytest.mark.parametrize(
@@ -71,7 +43,10 @@ async def test_no_key_reaches_further_than_its_role(root: Holder, tenant: str | 
     holders = {role: await root.gives(role, tenant) for role in ROLES}
     wrong = []
     # Changes of keys go last: one of them might be carried out.
-    for (method, path), need in sorted(NEEDS.items(), key=lambda item: "keys" in item[0][1]):
+    for row in sorted(TABLE, key=lambda row: "keys" in row.path):
+        method, path, need = row.method, row.path, row.need
+        if not need.key:
+            continue
         address = re.sub(r"\{[^}]+\}", "nobody", re.sub(r"\{(version|before|after)\}", "1", path))
         for role, holder in holders.items():
             covered = need.role is None or Role(role).covers(need.role)

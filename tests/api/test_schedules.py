@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from tests.api.plain_node import PlainNode
 
 from noonmark.store.connect import Pool
 from noonmark.store.reads import crowd as crowd_reads
 from tests.api.conftest import Caller
-from tests.api.plain_node import PlainNode
 
 BERLIN = {"kind": "cron", "cron": "30 2 * * *", "tz": "Europe/Berlin"}
 BAD: list[tuple[dict[str, Any], str]] = [

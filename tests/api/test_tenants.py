@@ -5,7 +5,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from noonmark.api.access.roles import NEEDS
+from noonmark.api.table import TABLE
 from noonmark.store.connect import Pool
 from tests.api.conftest import Caller, StartNode
 from tests.api.holders import ROOT, Holder, make_tenants
@@ -102,7 +102,7 @@ def texts(value: Any) -> set[str]:
     return {value} if isinstance(value, str) else set()
 
 
-LISTS = sorted(path for (method, path), need in NEEDS.items() if method == "GET" and "{" not in path)
+LISTS = sorted(row.path for row in TABLE if row.method == "GET" and row.need.key and "{" not in row.path)
 
 
 async def test_two_tenants_see_nothing_of_each_other_in_any_list(root: Holder, pool: Pool) -> None:

@@ -7,18 +7,19 @@ from typing import Any
 
 import msgspec
 import pytest
+from noonmark.store.idempotency import HELD_S, KEPT_S
 
 import noonmark.api.app  # noqa: F401  (with it, every problem that the API can tell is known)
 from noonmark.api import problems
 from noonmark.api.bodies import MAX_BATCH
-from noonmark.api.manners import fields, idempotency, pages
-from noonmark.api.manners.body import MAX_BODY_BYTES
+from noonmark.api.dispatch import fields
+from noonmark.api.dispatch.request import MAX_BODY_BYTES
+from noonmark.api.middleware import idempotency, pages
 from noonmark.api.routes import followers
 from noonmark.errors import NoonmarkError, RunEnded
 from noonmark.model.caller import Role
 from noonmark.model.job import MAX_INPUT_BYTES, MAX_LABELS
 from noonmark.node.config import REQUESTS_PER_S
-from noonmark.store.idempotency import HELD_S, KEPT_S
 from noonmark.wire.bulk import MAX_BULK
 from noonmark.wire.jobs import MAX_APPLIED, MAX_BACKFILLED
 from noonmark.wire.notify import MAX_SUBSCRIPTIONS

@@ -247,15 +247,15 @@ class StoreMachine(RuleBasedStateMachine):
         self.do(self.twins.cancel_waiting(self.node(data), row.key))
 
     @rule(data=st.data())
-    def end_links(self, data: st.DataObject) -> None:
-        """Current links of chains end, one after the other, before and after their time."""
+    def end_current_runs(self, data: st.DataObject) -> None:
+        """Current runs of fixed delays end, one after the other, before and after their time."""
         for _ in range(data.draw(st.integers(1, 4))):
             jobs = self.twins.model.jobs.values()
-            links = [row for row in self.waiting if row.key in {(job.job_id, job.link_us) for job in jobs}]
-            if links:
+            current = [row for row in self.waiting if row.key in {(job.job_id, job.current_run_us) for job in jobs}]
+            if current:
                 self.twins.now_us += data.draw(st.sampled_from([0, 1_234, 30_000_500]))
                 batch = Batch()
-                self._end(data, batch, self.pick(data, links), "succeeds")
+                self._end(data, batch, self.pick(data, current), "succeeds")
                 self.do(self.twins.commit(self.node(data), batch))
 
     @rule(data=st.data())
@@ -388,7 +388,7 @@ def test_a_broken_statement_is_caught(
     for module in (commit, jobs, ownership, pages, tick):
         monkeypatch.setattr(module, "statement", changed)
     with pytest.raises((AssertionError, asyncpg.PostgresError)):
-        run_machine(postgres, examples=120, phases=(Phase.generate,))
+        run_machine(postgres, examples=400, phases=(Phase.generate,))
 
 
 def test_a_broken_fence_is_caught(postgres: EmbeddedPostgres) -> None:

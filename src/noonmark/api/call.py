@@ -1,56 +1,57 @@
-"""What a route knows of its request: the tenant, the node, and the way to the owner of a shard."""
+"""What a route knows of its request: who asks, the tenant, the node, and how to have a command carried out."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar, cast
 
 import msgspec
-from litestar import Request
-from litestar.di import NamedDependency
-from litestar.params import SkipValidation
 
 from noonmark.api.access.keyring import KeyRing
-from noonmark.api.forward import FORWARDED_HEADER, ORIGIN_HEADER, Forwarder, Outbound
-from noonmark.api.owners import Parts, at_owners
-from noonmark.api.ports import NodePort
-from noonmark.api.routes.crowd import Crowd
+from noonmark.api.dispatch.request import Request
+from noonmark.api.schedule_load import ScheduleLoad
 from noonmark.api.validate import ID_PREFIX, Validator
+from noonmark.clock import SECOND_US
 from noonmark.errors import InvalidInput, NotFound
+from noonmark.model.caller import Caller
 from noonmark.model.ids import JobId, parse_job, shard_for, shard_of
-from noonmark.node.commands.asking import asked_by
 from noonmark.node.commands.key_commands import no_tenant
+from noonmark.node.commands.once import known_answers, recall
+from noonmark.node.node import Node
+from noonmark.node.registry import change_registry
+from noonmark.store.connect import Connection
 from noonmark.store.reads.jobs import JobRecord, fetch_job_ids, fetch_jobs
+from noonmark.store.requests import NO_SHARD
+from noonmark.wire.commands import Answer, Command, RequestKey
 
 TENANT_HEADER = "Noonmark-Tenant"
 DEFAULT_TENANT = "default"
-_PASSED_ON = ("Authorization", TENANT_HEADER, "Content-Type", "If-Match", "If-None-Match", "User-Agent")
+PATIENCE_S = 10.0
+"""A command is worth carrying out for so long: ownership moves within about 5 seconds, even after kill -9."""
 
-AnyRequest = Request[Any, Any, Any]
-Item = TypeVar("Item")
-Done = TypeVar("Done")
+T = TypeVar("T")
 
 
 class Call:
     def __init__(
         self,
-        node: NodePort,
+        node: Node,
         validator: Validator,
-        forwarder: Forwarder,
-        crowd: Crowd,
+        load: ScheduleLoad,
         keys: KeyRing,
-        request: AnyRequest,
+        request: Request,
         tenant: str,
         tenant_id: int,
+        key: RequestKey | None,
     ) -> None:
         self.node = node
         self.validator = validator
-        self.crowd = crowd
+        self.load = load
         self.keys = keys
-        self.caller = asked_by()
+        self.caller = request.caller
         self.tenant = tenant
         self.tenant_id = tenant_id
-        self._forwarder = forwarder
         self._request = request
-        self._forwarded = FORWARDED_HEADER in request.headers
+        self._key = key
+        self._deadline_us = node.clock.now_us() + round(PATIENCE_S * SECOND_US)
 
     @property
     def now_us(self) -> int:
@@ -83,58 +84,64 @@ class Call:
             raise _no_job(name)
         return known[name].job_id
 
-    # Commands at the owner
+    # Changes
 
-    async def at_owner(self, shard: int, command: Callable[[], Awaitable[Done]], answer: type[Done]) -> Done:
-        """Does the command here, or passes the whole request on and reads the owner's answer."""
+    def asked(self, step: str = "") -> dict[str, Any]:
+        """What every command of this request carries. One that makes several commands names each step."""
+        key = self._key
+        if key is not None and step:
+            key = RequestKey(f"{key.text} {step}", key.fingerprint)
+        return {"tenant_id": self.tenant_id, "caller": self.caller, "deadline_us": self._deadline_us, "key": key}
 
-        async def here(_: list[None]) -> list[Done]:
-            return [await command()]
+    async def perform(self, command: Command[Answer]) -> Answer:
+        """Durable when it returns; carried out once, if the request has a key."""
+        done = await self.node.performed(command)
+        self._request.replayed |= done.replayed
+        return cast(Answer, done.answer)
 
-        async def there(address: str, _: list[None]) -> list[Done]:
-            url = self._request.url
-            path = f"{url.path}?{url.query}" if url.query else url.path
-            outbound = Outbound(self._request.method, path, self._passed_on(), await self._request.body())
-            return [msgspec.json.decode(await self._forwarder.send(address, outbound) or b"null", type=answer)]
+    async def was_begun(self, command: Command[Any]) -> bool:
+        """Whether the same request has been carried out before, or a part of it.
 
-        parts: Parts[None, Done] = Parts([None], [shard], here=here, there=there, label=str)
-        return (await at_owners(self.node, parts, forwarded=self._forwarded))[0]
+        What it made then may be what the checks ahead of the command refuse it for.
+        """
+        return command.key is not None and bool(await recall(self.node.pool, command, self.now_us))
 
-    async def at_owners(
-        self,
-        items: Sequence[Item],
-        shards: Sequence[int],
-        *,
-        here: Callable[[list[Item]], Awaitable[list[Done]]],
-        body: Callable[[list[Item]], object],
-        read: Callable[[bytes, int], list[Done]],
-        label: Callable[[int], str],
-    ) -> list[Done]:
-        """Does a batch, part by part; an owner elsewhere gets its part at the same path, as a batch of its own."""
+    async def recall_answer(self, kind: type[T]) -> T | None:
+        """Of a request that makes many commands: what it was answered, if it was carried out to the end before."""
+        if self._key is None:
+            return None
+        known = await known_answers(self.node.pool, self.tenant_id, self._key, self.now_us)
+        if NO_SHARD not in known:
+            return None
+        self._request.replayed = True
+        return msgspec.json.decode(known[NO_SHARD], type=kind)
 
-        async def there(address: str, part: list[Item]) -> list[Done]:
-            outbound = Outbound(
-                self._request.method, self._request.url.path, self._passed_on(), msgspec.json.encode(body(part))
-            )
-            return read(await self._forwarder.send(address, outbound), len(part))
+    async def keep_answer(self, answer: T) -> T:
+        """Of such a request, at its end; sent again before that, it does what was left undone."""
+        if self._key is not None:
 
-        parts = Parts(items, shards, here=here, there=there, label=label)
-        return await at_owners(self.node, parts, forwarded=self._forwarded)
+            async def done(_: Connection) -> T:
+                return answer
 
-    def _passed_on(self) -> dict[str, str]:
-        passed = {name: value for name in _PASSED_ON if (value := self._request.headers.get(name)) is not None}
-        return passed if self.caller.address is None else {**passed, ORIGIN_HEADER: self.caller.address}
+            await self.change_registry(done, type(answer))
+        return answer
+
+    async def change_registry(
+        self, change: Callable[[Connection], Awaitable[T]], kind: type[T], *, secret: bool = False
+    ) -> T:
+        """Changes what belongs to no owner, once; an answer that holds a secret is not kept."""
+        done = await change_registry(
+            self.node.pool, self.tenant_id, self._key, self.now_us, change, kind, secret=secret
+        )
+        self._request.replayed |= done.replayed
+        return cast(T, done.answer)
 
 
-Here = NamedDependency[SkipValidation[Call]]
-
-
-async def tenant_of(node: NodePort, named: str | None) -> tuple[str, int]:
+async def tenant_of(node: Node, caller: Caller, named: str | None) -> tuple[str, int]:
     """The name and id of the tenant that is meant: the one that the header names, else the key's own.
 
     A key that belongs to a tenant is refused any other without a look at whether that exists.
     """
-    caller = asked_by()
     if caller.tenant is not None and caller.tenant_id is not None:
         if named not in (None, caller.tenant):
             raise no_tenant(str(named))

@@ -20,6 +20,7 @@ from noonmark.schedule import (
 from noonmark.store.reads.dead import DeadRecord
 from noonmark.store.reads.jobs import JobRecord
 from noonmark.store.reads.runs import AttemptRecord, RunRecord
+from noonmark.wire.commands import SubmittedRun
 from noonmark.wire.resources import NO_INPUT, Attempt, DeadLetter, Job, JobSpec, Run
 
 _spec_decoder = msgspec.json.Decoder(JobSpec)
@@ -106,6 +107,15 @@ def run(key: RunKey, record: RunRecord, job_name: str | None) -> Run:
         finished_at=_time(record.finished_us),
         error=record.error,
     )
+
+
+def submitted_run(made: SubmittedRun) -> Run:
+    """As it stood when it was committed."""
+    key = (made.job_id, made.nominal_us)
+    record = RunRecord(
+        made.nominal_us, made.due_us, made.version, made.priority, 0, made.reason, None, "waiting", None, None
+    )
+    return run(key, record, made.job_name)
 
 
 def attempt(key: RunKey, record: AttemptRecord) -> Attempt:

@@ -4,18 +4,13 @@ import math
 import re
 import traceback
 import uuid
-from http import HTTPStatus
-from typing import Any, get_args
+from typing import get_args
 
 import asyncpg
 import msgspec
 import structlog
-from litestar import Request, Response
-from litestar.exceptions import HTTPException, ValidationException
-from litestar.handlers import HTTPRouteHandler
-from litestar.types import Send
 
-from noonmark.api.openapi.answers import parameters
+from noonmark.api.asgi import Send, send_answer
 from noonmark.errors import InvalidInput, NoonmarkError, Unauthorized
 from noonmark.schedule.spec import ScheduleSpec
 from noonmark.wire.resources import Problem
@@ -43,16 +38,7 @@ class UnsupportedMedia(NoonmarkError):
     code, status = "unsupported_media_type", 415
 
 
-class Relayed(NoonmarkError):
-    """Another node's problem, told as it was told to us."""
-
-    def __init__(self, problem: Problem, retry_after_s: float | None) -> None:
-        super().__init__(problem.detail, field=problem.field, fix=problem.fix)
-        self.problem = problem
-        self.retry_after_s = retry_after_s
-
-
-class Told:
+class ProblemResponse:
     """A problem on its way out."""
 
     def __init__(self, problem: Problem, headers: dict[str, str] | None = None) -> None:
@@ -61,48 +47,36 @@ class Told:
         self.headers = headers or {}
 
 
-def tell(error: Exception) -> Told:
+def to_problem(error: Exception) -> ProblemResponse:
     match error:
-        case Relayed():
-            return Told(error.problem, _retry_after(error))
         case Unauthorized():
-            return Told(_of_noonmark(error), {"WWW-Authenticate": "Bearer"})
+            return ProblemResponse(_of_noonmark(error), {"WWW-Authenticate": "Bearer"})
         case MethodNotAllowed():
-            return Told(_of_noonmark(error), {"Allow": error.allowed})
+            return ProblemResponse(_of_noonmark(error), {"Allow": error.allowed})
         case NoonmarkError():
-            return Told(_of_noonmark(error), _retry_after(error))
+            return ProblemResponse(_of_noonmark(error), _retry_after(error))
         case msgspec.ValidationError():
-            return Told(_of_validation(error))
+            return ProblemResponse(_of_validation(error))
         case msgspec.DecodeError() | UnicodeDecodeError() | RecursionError():
-            return Told(_malformed(error))
-        case ValidationException():
-            return Told(_of_parameters(error))
-        case HTTPException():
-            return Told(_of_http(error), {k: v for k, v in (error.headers or {}).items() if k.lower() == "allow"})
+            return ProblemResponse(_malformed(error))
     if isinstance(error, (*_DATABASE_ERRORS, *_DATABASE_FULL, ConnectionError)):
         _log.warning("the database could not be reached for a request", error=repr(error))
-        return Told(_problem(503, "unavailable", "the database cannot be reached right now"), {"Retry-After": "1"})
+        return ProblemResponse(
+            _problem(503, "unavailable", "the database cannot be reached right now"), {"Retry-After": "1"}
+        )
     mark = uuid.uuid4().hex[:12]
     # As text: a renderer that shows local variables would write the caller's token into the log.
     _log.error("a request failed unexpectedly", mark=mark, traceback="".join(traceback.format_exception(error)))
-    return Told(_problem(500, "internal", f"something went wrong inside the node; its log has more under {mark}"))
-
-
-def respond(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
-    """Litestar's exception handler for everything."""
-    if isinstance(error, ValidationException):
-        _name_as_sent(error, request)
-    told = tell(error)
-    return Response(told.body, status_code=told.status, media_type=MEDIA_TYPE, headers=told.headers)
+    return ProblemResponse(
+        _problem(500, "internal", f"something went wrong inside the node; its log has more under {mark}")
+    )
 
 
 async def send_problem(send: Send, error: Exception) -> None:
-    """For raw ASGI."""
-    told = tell(error)
-    headers = {"Content-Type": MEDIA_TYPE, "Content-Length": str(len(told.body)), **told.headers}
+    answer = to_problem(error)
+    headers = {"Content-Type": MEDIA_TYPE, "Content-Length": str(len(answer.body)), **answer.headers}
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": told.status, "headers": encoded})
-    await send({"type": "http.response.body", "body": told.body, "more_body": False})
+    await send_answer(send, answer.status, encoded, answer.body)
 
 
 def _problem(status: int, code: str, detail: str, field: str | None = None, fix: str | None = None) -> Problem:
@@ -133,38 +107,6 @@ def _of_validation(error: msgspec.ValidationError) -> Problem:
 def _malformed(error: Exception) -> Problem:
     what = "it is nested too deeply" if isinstance(error, RecursionError) else _lower_first(str(error))
     return _problem(400, "malformed", f"the body could not be read: {what}", "body", "send well-formed JSON in UTF-8")
-
-
-def _of_parameters(error: ValidationException) -> Problem:
-    """Litestar lists what is wrong; the first one is told, as everywhere else."""
-    wrong: dict[str, Any] = error.extra[0] if isinstance(error.extra, list) and error.extra else {}
-    field, message = str(wrong.get("key", "request")), str(wrong.get("message", error.detail))
-    if field == "data":
-        return _problem(422, "invalid_input", "the request has no body", "body", "send a JSON object")
-    return _problem(422, "invalid_input", _lower_first(message), field, f"correct {field} and send the request again")
-
-
-def _name_as_sent(error: ValidationException, request: Request[Any, Any, Any]) -> None:
-    """A parameter is told by the name that the caller knows, not by the one that its handler has for it."""
-    handler = request.scope.get("route_handler")
-    if not isinstance(handler, HTTPRouteHandler) or not isinstance(error.extra, list):
-        return
-    names = {field.name: name for _, name, field in parameters(handler)}
-    error.extra = [{**wrong, "key": names.get(wrong.get("key"), wrong.get("key", "request"))} for wrong in error.extra]
-
-
-def _of_http(error: HTTPException) -> Problem:
-    status = error.status_code
-    if status == HTTPStatus.NOT_FOUND:
-        return _problem(404, "not_found", "there is nothing at this address", None, "see the list of routes")
-    if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        return _problem(405, "method_not_allowed", "this address does not take this method")
-    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        return _problem(413, "too_large", "the body is above the bound", "body", "send fewer or smaller items")
-    if status >= 500:
-        _log.error("the framework refused a request", status=status, error=repr(error))
-        return _problem(status, "internal", "something went wrong inside the node")
-    return _problem(status, HTTPStatus(status).name.lower(), _lower_first(error.detail or HTTPStatus(status).phrase))
 
 
 def _retry_after(error: NoonmarkError) -> dict[str, str]:

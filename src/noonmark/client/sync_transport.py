@@ -15,9 +15,10 @@ import msgspec
 
 from noonmark import errors
 from noonmark.client.agent import SDK
-from noonmark.client.repeat import Repetition, error_of, no_answer
+from noonmark.client.repeat import Repetition, no_answer
 from noonmark.client.transport import CONNECT_S, Query, query_pairs, request_headers
 from noonmark.clock import monotonic_s, stand_still
+from noonmark.wire.problems import error_of
 
 if TYPE_CHECKING:
     import http.client
@@ -77,9 +78,9 @@ class SyncTransport:
         except TimeoutError:
             if until_s is not None and monotonic_s() >= until_s:
                 raise
-            raise no_answer(self.server, TimeoutError("timed out")) from None
+            raise no_answer(self.server, TimeoutError("timed out"), "GET", connected=True) from None
         except (http.client.HTTPException, OSError) as error:
-            raise no_answer(self.server, error) from error
+            raise no_answer(self.server, error, "GET", connected=True) from error
         finally:
             connection.close()
 
@@ -100,8 +101,9 @@ class SyncTransport:
             answer = self._ask(connection, method, target, payload, headers)
             content = answer.read()
         except (http.client.HTTPException, OSError) as error:
+            connected = connection.sock is not None
             connection.close()
-            raise no_answer(self.server, error) from error
+            raise no_answer(self.server, error, method, connected=connected) from error
         except BaseException:
             connection.close()
             raise

@@ -9,8 +9,9 @@ import msgspec
 from noonmark import errors
 from noonmark.client.agent import SDK
 from noonmark.client.local_key import find_key
-from noonmark.client.repeat import Repetition, error_of, no_answer
+from noonmark.client.repeat import Repetition, no_answer
 from noonmark.clock import monotonic_s
+from noonmark.wire.problems import error_of
 
 if TYPE_CHECKING:
     import aiohttp
@@ -94,9 +95,9 @@ class Transport:
         except TimeoutError:
             if until_s is not None and monotonic_s() >= until_s:
                 raise
-            raise no_answer(self.server, TimeoutError("timed out")) from None
+            raise no_answer(self.server, TimeoutError("timed out"), "GET", connected=True) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise no_answer(self.server, error) from error
+            raise no_answer(self.server, error, "GET", connected=True) from error
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
@@ -117,7 +118,8 @@ class Transport:
             ) as answer:
                 content = await answer.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise no_answer(self.server, error) from error
+            unreached = isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
+            raise no_answer(self.server, error, method, connected=not unreached) from error
         if answer.status < 400:
             return content
         raise error_of(answer.status, content, answer.headers.get("Retry-After"))

@@ -5,6 +5,8 @@ from typing import Literal
 
 import msgspec
 
+from noonmark.model.ids import TenantId
+
 Door = Literal["api", "cli", "sdk", "sql", "system"]
 
 
@@ -32,7 +34,7 @@ _RANKS = {Role.VIEWER: 1, Role.OPERATOR: 2, Role.ADMIN: 3}
 class Caller(msgspec.Struct, frozen=True):
     name: str
     role: Role = Role.ADMIN
-    tenant_id: int | None = None
+    tenant_id: TenantId | None = None
     """None may act in any tenant."""
     key_id: int | None = None
     address: str | None = None

@@ -15,7 +15,8 @@ Invariants
   mark.
 - Answers are released only after the commit that makes them true, and only while the lease holds: a node that slept
   right after a commit must not hand out what may have been granted again since.
-- After a failure nothing more is written: it may be unknown whether the last commit happened, so the life ends.
+- After a failure nothing more is written: it may be unknown whether the last commit happened, so the life ends. Whoever
+  waits is told which it was: nothing was done, or nobody knows.
 """
 
 import asyncio
@@ -24,16 +25,20 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeVar
 
 from noonmark.clock import SECOND_US, Clock, monotonic_s
-from noonmark.errors import NoonmarkError, NotOwner, Unavailable
+from noonmark.errors import NoonmarkError, NotOwner, OutcomeUnknown, Unavailable
 from noonmark.model.run import RunRow
 from noonmark.shard.answers import Granted
 from noonmark.shard.outbox import Batch
 from noonmark.shard.owner import Owner
 from noonmark.store.commit import commit_batch
 from noonmark.store.connect import Connection
-from noonmark.store.fence import Fenced
+from noonmark.store.fence import Fenced, NotCommitted
 
 T = TypeVar("T")
+
+
+class LeasePassed(Exception):
+    """The node slept after a commit: what it granted may have been granted again by another since."""
 
 
 class _Unit(Generic[T]):
@@ -87,7 +92,7 @@ class Committer:
             self.closed = True
             for unit in self._units:
                 if not unit.done.done():
-                    unit.done.set_exception(NotOwner("the node lost its shards before it began"))
+                    unit.done.set_exception(_not_begun())
 
     async def flush(self) -> None:
         """Returns when all that was decided so far is durable."""
@@ -119,25 +124,32 @@ class Committer:
             except NoonmarkError as error:
                 _fail(unit.done, error)
                 unit = None
-        failure: NoonmarkError = NotOwner("the node lost its shards before it began")
-        try:
-            if batch:
-                started_s = monotonic_s()
-                followers = await commit_batch(self._connection, self._node_id, batch)
-                if followers:
-                    await self.on_followers(followers)
-                    self.wake()
-                self._release(batch)
-                self.on_commit(batch, monotonic_s() - started_s)
-            if unit is not None:
-                failure = Unavailable("the database did not say whether this was done", fix="look before trying again")
+        if batch:
+            try:
+                await self._commit(batch)
+            except BaseException as error:
+                for token, _ in batch.answers:
+                    _fail(token, _outcome(error))
+                if unit is not None:
+                    _fail(unit.done, _not_begun())
+                raise
+        if unit is not None:
+            try:
                 await self._act(unit)
-        except BaseException:
-            if unit is not None:
-                _fail(unit.done, failure)
-            raise
+            except BaseException as error:
+                _fail(unit.done, _outcome(error))
+                raise
         if read_page is not None:
             await read_page()
+
+    async def _commit(self, batch: Batch) -> None:
+        started_s = monotonic_s()
+        followers = await commit_batch(self._connection, self._node_id, batch)
+        if followers:
+            await self.on_followers(followers)
+            self.wake()
+        self._release(batch)
+        self.on_commit(batch, monotonic_s() - started_s)
 
     async def _act(self, unit: _Unit[Any]) -> None:
         try:
@@ -152,7 +164,7 @@ class Committer:
 
     def _release(self, batch: Batch) -> None:
         if batch.answers and not self._trusted():
-            raise Fenced("the lease passed before the answers could be released")
+            raise LeasePassed("the lease passed before the answers could be released")
         # Grants first: a run is waiting for its start, whoever submitted it only for the news.
         for token, answer in sorted(batch.answers, key=lambda item: not isinstance(item[1], Granted)):
             assert isinstance(token, asyncio.Future)
@@ -170,6 +182,22 @@ async def _nothing_follows(rows: list[RunRow]) -> None:
     return None
 
 
-def _fail(future: asyncio.Future[Any], error: BaseException) -> None:
+def _not_begun() -> NotOwner:
+    return NotOwner("the node lost its shards before it began; nothing was done")
+
+
+def _outcome(error: BaseException) -> NoonmarkError:
+    """What a failed transaction means for whoever waited for it."""
+    if isinstance(error, NotCommitted) and error.refused:
+        return Unavailable("the database refused the transaction; nothing was done")
+    if isinstance(error, (Fenced, NotCommitted)):
+        return NotOwner("the node lost its shards; nothing was done")
+    return OutcomeUnknown(
+        "the node lost its shards, and it is unknown whether this was done",
+        fix="send it again with the same Idempotency-Key, or look first",
+    )
+
+
+def _fail(future: Any, error: BaseException) -> None:
     if not future.done():
         future.set_exception(error)

@@ -1,4 +1,7 @@
-"""The worker protocol on the node's side: messages in, the owner's answers out, each after its commit."""
+"""The worker protocol on the node's side: messages in, the owner's answers out, each after its commit.
+
+`tenant_id` is the one tenant of the worker's key; None for a key of the installation, which takes the runs of all.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,7 +12,6 @@ from noonmark.clock import SECOND_US
 from noonmark.errors import NotFound, Unavailable, UnknownWorker
 from noonmark.model.ids import GrantId, JobId, RunKey, TenantId, WorkerId
 from noonmark.model.reason import Outcome
-from noonmark.node.commands.asking import asked_by
 from noonmark.node.life import Life
 from noonmark.shard.answers import Granted, Reported
 from noonmark.shard.live_run import LEFT_IN_ROW
@@ -37,9 +39,8 @@ _MAX_ERROR = 16_384
 _MAX_RESULT = 65_536
 
 
-async def register(life: Life, message: Register) -> Registered:
+async def register(life: Life, message: Register, tenant_id: TenantId | None) -> Registered:
     worker_id = message.worker
-    tenant_id = _tenant()
     described = (message.name[:200], message.queues, message.tasks, message.concurrency, tenant_id)
     if not worker_id or not await renew_worker(life.pool, worker_id, *described):
         worker_id = await register_worker(life.pool, *described)
@@ -54,8 +55,8 @@ async def register(life: Life, message: Register) -> Registered:
     )
 
 
-async def claim(life: Life, message: Claim) -> ClaimAnswer:
-    _known(life, message.worker)
+async def claim(life: Life, message: Claim, tenant_id: TenantId | None) -> ClaimAnswer:
+    _known(life, message.worker, tenant_id)
     token = life.token()
     life.owner.claim(token, WorkerId(message.worker), message.max, life.clock.now_us())
     life.committer.wake()
@@ -104,11 +105,11 @@ def _terms(life: Life, policy_id: int) -> Terms:
     return Terms(policy.task, policy.timeout_s, policy.retry.max_attempts, policy.queue)
 
 
-async def heartbeat(life: Life, message: Heartbeat) -> HeartbeatAnswer:
+async def heartbeat(life: Life, message: Heartbeat, tenant_id: TenantId | None) -> HeartbeatAnswer:
     now_us = life.clock.now_us()
-    if _tenant() is None:  # a tenant's worker must be known first, or it could keep another's alive
+    if tenant_id is None:  # a tenant's worker must be known first, or it could keep another's alive
         life.owner.fleet.heard(WorkerId(message.worker), now_us)
-    _known(life, message.worker)
+    _known(life, message.worker, tenant_id)
     cancel: list[RunKey] = []
     lost: list[int] = []
     if now_us - (message.sent_us or now_us) < MAX_AGE_S * SECOND_US:
@@ -117,10 +118,10 @@ async def heartbeat(life: Life, message: Heartbeat) -> HeartbeatAnswer:
     return HeartbeatAnswer(cancel=list(cancel), lost=lost, nodes=sorted(life.ownership.nodes.values()), now_us=now_us)
 
 
-async def report(life: Life, message: Report) -> ReportAnswer:
+async def report(life: Life, message: Report, tenant_id: TenantId | None) -> ReportAnswer:
     if not life.trusted:
         raise Unavailable("this node's lease has passed")
-    _check_tenant(life, message.items)
+    _check_tenant(life, message.items, tenant_id)
     token = life.token()
     items = [item if _plain(item) else _clean(item) for item in message.items]
     life.owner.report(token, WorkerId(message.worker), items, life.clock.now_us())
@@ -129,22 +130,15 @@ async def report(life: Life, message: Report) -> ReportAnswer:
     return ReportAnswer(answer.refused, answer.elsewhere, life.clock.now_us())
 
 
-def _known(life: Life, worker_id: int) -> None:
+def _known(life: Life, worker_id: int, tenant_id: TenantId | None) -> None:
     if not life.trusted:
         raise Unavailable("this node's lease has passed")
-    if not life.owner.fleet.knows(WorkerId(worker_id), _tenant()):
+    if not life.owner.fleet.knows(WorkerId(worker_id), tenant_id):
         raise UnknownWorker(f"worker {worker_id} is not registered here", fix="register again with the same id")
 
 
-def _tenant() -> TenantId | None:
-    """The one tenant of the worker's key; None for a key of the installation, which takes the runs of all."""
-    tenant_id = asked_by().tenant_id
-    return None if tenant_id is None else TenantId(tenant_id)
-
-
-def _check_tenant(life: Life, items: Sequence[ReportItem]) -> None:
+def _check_tenant(life: Life, items: Sequence[ReportItem], tenant_id: TenantId | None) -> None:
     """Run ids can be guessed, so a tenant's worker may speak of its tenant's runs alone."""
-    tenant_id = _tenant()
     if tenant_id is None:
         return
     for position, item in enumerate(items):

@@ -1,16 +1,17 @@
 """The jobs that runs are being asked of, kept in memory.
 
-The owner is the only writer of its jobs, and heads are read and evicted in the committer's order, so what is kept here
+The owner is the only writer of its jobs, and jobs are read and evicted in the committer's order, so what is kept here
 is never older than the database. A large input is not kept.
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable
 
 from noonmark.model.ids import JobId, PolicyId
+from noonmark.model.job_row import JobRow
 from noonmark.node.committer import Committer
 from noonmark.store.connect import Connection
-from noonmark.store.jobs import JobRow, load_job_rows, load_job_rows_by_name
+from noonmark.store.jobs import load_job_rows, load_job_rows_by_name
 
 _MAX_JOBS = 20_000
 _MAX_INPUT = 2_048
@@ -23,7 +24,7 @@ class JobCache:
         self._by_id: OrderedDict[JobId, JobRow] = OrderedDict()
         self._by_name: dict[tuple[int, str], JobId] = {}
         self.changes = 0
-        """Goes up with every change of a job: who waited for heads meanwhile must ask again."""
+        """Goes up with every change of a job: who waited for them meanwhile must ask again."""
 
     def get(self, job_id: JobId) -> JobRow | None:
         return self._by_id.get(job_id)
@@ -32,20 +33,21 @@ class JobCache:
         job_id = self._by_name.get((tenant_id, name))
         return None if job_id is None else self._by_id.get(job_id)
 
-    def evict(self, job_id: JobId) -> None:
-        """The job changes."""
+    def evict(self, job_ids: Iterable[JobId]) -> None:
+        """The jobs change."""
         self.changes += 1
-        self._drop(job_id)
+        for job_id in job_ids:
+            self._drop(job_id)
 
     def _drop(self, job_id: JobId) -> None:
-        head = self._by_id.pop(job_id, None)
-        if head is not None:
-            self._by_name.pop((head.tenant_id, head.name), None)
+        job = self._by_id.pop(job_id, None)
+        if job is not None:
+            self._by_name.pop((job.tenant_id, job.name), None)
 
     async def load(
         self, tenant_id: int, job_ids: Collection[JobId], names: Collection[tuple[int, str]]
     ) -> tuple[list[JobRow], int]:
-        """Reads heads in the committer's order and keeps them; those that do not exist are absent.
+        """Reads jobs in the committer's order and keeps them; those that do not exist are absent.
 
         They hold as long as `changes` is what it was when they were read.
         """
@@ -54,17 +56,17 @@ class JobCache:
             found = await load_job_rows(connection, list(job_ids)) if job_ids else []
             if names:
                 found += await load_job_rows_by_name(connection, tenant_id, list(names))
-            await self._know(connection, {head.policy_id for head in found})
-            for head in found:
-                self._keep(head)
+            await self._know(connection, {job.policy_id for job in found})
+            for job in found:
+                self._keep(job)
             return found, self.changes
 
         return await self._committer.perform(read)
 
-    def _keep(self, head: JobRow) -> None:
-        if head.input is not None and len(head.input) > _MAX_INPUT:
+    def _keep(self, job: JobRow) -> None:
+        if job.input is not None and len(job.input) > _MAX_INPUT:
             return
-        self._by_id[head.job_id] = head
-        self._by_name[head.tenant_id, head.name] = head.job_id
+        self._by_id[job.job_id] = job
+        self._by_name[job.tenant_id, job.name] = job.job_id
         while len(self._by_id) > _MAX_JOBS:
             self._drop(next(iter(self._by_id)))

@@ -6,6 +6,7 @@ node begins its next life. Nothing is ever repaired in place.
 """
 
 import asyncio
+from collections.abc import Collection
 from contextlib import AsyncExitStack, suppress
 from random import Random
 from typing import Any
@@ -13,13 +14,13 @@ from typing import Any
 import structlog
 
 from noonmark.clock import SECOND_US, MonotonicClock, monotonic_s
-from noonmark.errors import NoonmarkError, NotOwner, Unavailable
-from noonmark.model.caller import Caller
+from noonmark.errors import DeadlinePassed, NoonmarkError, NotOwner
 from noonmark.model.ids import JobId, PolicyId, RunKey, TenantId
 from noonmark.model.policy import Policy
 from noonmark.model.run import RunRow
 from noonmark.node.committer import Committer
 from noonmark.node.config import NodeConfig
+from noonmark.node.in_flight import InFlight
 from noonmark.node.job_cache import JobCache
 from noonmark.node.loops.loop import Loop
 from noonmark.shard.owner import Owner
@@ -27,18 +28,16 @@ from noonmark.shard.timetable import Timetable
 from noonmark.store.connect import OWNER_SETTINGS, Connection, Pool, connect
 from noonmark.store.intern import load_policies
 from noonmark.store.ownership import Ownership, name_session, register_node
-from noonmark.wire.resources import Submission
+from noonmark.wire.commands import Command, SubmitRuns
 
 log = structlog.get_logger("noonmark.node")
 
 
 class DedupRequest:
-    """One caller's submissions with keys of their own, which happen all or not at all; see `dedup`."""
+    """One command's submissions with keys of their own, which happen all or not at all; see `dedup`."""
 
-    def __init__(self, caller: Caller, tenant_id: int, submissions: list[Submission], job_ids: list[JobId]) -> None:
-        self.caller = caller
-        self.tenant_id = tenant_id
-        self.submissions = submissions
+    def __init__(self, command: SubmitRuns, job_ids: list[JobId]) -> None:
+        self.command = command
         self.job_ids = job_ids
         self.answer: list[RunKey] | NoonmarkError | None = None
 
@@ -52,6 +51,7 @@ class Life:
         node_id: int,
         connection: Connection,
         lease: Connection,
+        shard_count: int,
     ) -> None:
         self.config = config
         self.pool = pool
@@ -59,6 +59,7 @@ class Life:
         self.node_id = node_id
         self.connection = connection
         self.lease = lease
+        self.shard_count = shard_count
         self.policies: dict[PolicyId, Policy] = {}
         self.weights: dict[TenantId, int] = {}
         self.owner = Owner(
@@ -79,16 +80,19 @@ class Life:
         """Set when the node owns its share."""
         self.tick_wanted = asyncio.Event()
         """Set when shards were taken: they lag, and what is asked of them sleeps until they are ticked."""
-        self.keyed: list[DedupRequest] = []
-        """What the next turn for submissions with keys takes along."""
         self.loops: dict[str, Loop] = {}
         """By name, once they run."""
+        self.in_flight = InFlight()
+        self.deduplicated: list[DedupRequest] = []
+        """What the next turn for submissions with keys of their own takes along."""
         self.fired = 0
         self.ownership_changes = 0
         self._waiting: set[asyncio.Future[Any]] = set()
 
     @classmethod
-    async def begin(cls, config: NodeConfig, clock: MonotonicClock, pool: Pool, address: str, version: str) -> "Life":
+    async def begin(
+        cls, config: NodeConfig, clock: MonotonicClock, pool: Pool, address: str, version: str, shard_count: int
+    ) -> "Life":
         async with AsyncExitStack() as unwind:
             connection = await connect(config.database_url, OWNER_SETTINGS)
             unwind.callback(connection.terminate)
@@ -97,7 +101,7 @@ class Life:
             node_id = await register_node(lease, address, version, config.lease_s)
             await name_session(connection, node_id)
             unwind.pop_all()
-            return cls(config, clock, pool, node_id, connection, lease)
+            return cls(config, clock, pool, node_id, connection, lease, shard_count)
 
     async def run(self, *loops: Loop) -> None:
         """Until cancelled or until something fails; the failure is raised after all callers have been told."""
@@ -111,7 +115,7 @@ class Life:
             self.committer.closed = True
             for future in list(self._waiting):
                 if not future.done():
-                    future.set_exception(Unavailable("the node lost its shards; it is unknown whether this was done"))
+                    future.set_exception(NotOwner("the node lost its shards; nothing was done"))
             for connection in (self.connection, self.lease):
                 with suppress(Exception):
                     connection.terminate()
@@ -124,6 +128,21 @@ class Life:
     def check(self, shard: int) -> None:
         if not self.trusted or shard not in self.terms:
             raise NotOwner(f"this node does not own shard {shard}")
+
+    def check_command(self, command: Command[Any], shards: Collection[int]) -> None:
+        """Asked when the owner comes to a command, and nothing of it was done.
+
+        What its caller no longer waits for may have been revoked since. What was known of its key holds only as long as
+        the shards have not changed hands.
+        """
+        if self.clock.now_us() > command.deadline_us:
+            raise DeadlinePassed("the request lay too long before its owner came to it; nothing was done")
+        for shard in shards:
+            self.check(shard)
+        if command.key is not None:
+            terms = self.in_flight.terms(command.tenant_id, command.key.text)
+            if any(self.terms[shard] != terms.get(shard) for shard in shards):
+                raise NotOwner("the shard changed hands; nothing was done")
 
     def token(self) -> asyncio.Future[Any]:
         """Waits for an answer of the owner; fails with the life."""

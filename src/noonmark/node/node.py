@@ -6,6 +6,7 @@ commits what was decided, gives the shards back and ends the node's row, so that
 
 import asyncio
 from contextlib import suppress
+from typing import Any, cast
 
 import asyncpg
 import structlog
@@ -13,15 +14,11 @@ import structlog
 from noonmark import __version__
 from noonmark.clock import Clock, MonotonicClock, monotonic_s
 from noonmark.errors import InvalidInput, NotFound, Unavailable
-from noonmark.model.ids import JobId, RunKey
-from noonmark.model.job import Applied
+from noonmark.model.ids import TenantId
 from noonmark.model.notice import OWN_TASKS
-from noonmark.model.run import Backfilled
 from noonmark.node import dispatch
-from noonmark.node.commands import backfill, dedup, job_commands, run_commands, skip, upsert
-from noonmark.node.commands.cancel_runs import cancel_runs
-from noonmark.node.commands.discard import discard
-from noonmark.node.commands.retry_run import retry_run
+from noonmark.node.commands.carry_out import carry_out
+from noonmark.node.committer import LeasePassed
 from noonmark.node.config import NodeConfig
 from noonmark.node.life import Life
 from noonmark.node.loops.every import every_loop
@@ -29,14 +26,17 @@ from noonmark.node.loops.notifier import NotifierLoop
 from noonmark.node.loops.ownership import renew
 from noonmark.node.loops.pager import next_page
 from noonmark.node.metrics import NodeMetrics
+from noonmark.node.perform import perform
+from noonmark.node.sleep_watch import SleepWatch
+from noonmark.node.transport import NodeTransport, Performed, read_command
 from noonmark.shard.outbox import Batch
 from noonmark.store.connect import Connection, Pool, connect, open_pool
-from noonmark.store.migrate import make_partitions, migrate
+from noonmark.store.fence import Fenced
+from noonmark.store.migrate import load_node_secret, make_partitions, migrate
 from noonmark.store.ownership import end_node
-from noonmark.store.reads.runs import RunRecord
 from noonmark.store.statement import statement
 from noonmark.wire import worker as wire
-from noonmark.wire.resources import JobPatch, JobSpec, Submission
+from noonmark.wire.commands import Answer, Command
 
 log = structlog.get_logger("noonmark.node")
 
@@ -54,12 +54,21 @@ class Node:
         self._life: Life | None = None
         self._notifier: NotifierLoop | None = None
         self._tenants: dict[str, int] = {}
+        self._others = NodeTransport()
+        self.sleep_watch = SleepWatch(config.lease_s)
         self._stopping = asyncio.Event()
 
     # -- lives -------------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Until `stop`; then everything has been handed over."""
+        watching = asyncio.create_task(self.sleep_watch.run())
+        try:
+            await self._run()
+        finally:
+            watching.cancel()
+
+    async def _run(self) -> None:
         await self._open()
         pause_s = 0.0
         while not self._stopping.is_set():
@@ -68,6 +77,8 @@ class Node:
                 await self._live()
             except Exception as error:
                 log.error("life ended", error=_sentence(error), node_id=self._life and self._life.node_id)
+                if isinstance(_first(error), Fenced | LeasePassed):
+                    self.sleep_watch.woke(monotonic_s())
                 await self._end_life()
             if monotonic_s() - began_s > 5.0:
                 pause_s = 0.0
@@ -75,6 +86,7 @@ class Node:
                 pause_s = min(2.0, pause_s * 2 or 0.1)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._stopping.wait(), pause_s)
+        await self._others.close()
         if self._pool is not None:
             self._pool.terminate()
 
@@ -91,6 +103,7 @@ class Node:
             assert isinstance(self.clock, MonotonicClock)
             self.clock.observe(before_s, now_us, monotonic_s())
             await make_partitions(connection, self.clock)
+            self._others.secret = await load_node_secret(connection)
         finally:
             await connection.close()
         self._pool = await open_pool(self.config.database_url)
@@ -105,7 +118,7 @@ class Node:
 
     async def _live(self) -> None:
         assert isinstance(self.clock, MonotonicClock)
-        life = await Life.begin(self.config, self.clock, self.pool, self.address, self.version)
+        life = await Life.begin(self.config, self.clock, self.pool, self.address, self.version, self.shard_count)
         self.metrics.lives += 1
         life.committer.on_commit = self._note_commit
         life.committer.next_page = lambda: next_page(life)
@@ -196,67 +209,21 @@ class Node:
     async def declare_tasks(self, names: list[str]) -> None:
         await self.pool.execute(statement("declare_tasks"), names)
 
-    async def create_jobs(self, tenant_id: int, specs: list[JobSpec]) -> list[JobId]:
-        return await job_commands.create_jobs(self.life, tenant_id, specs, self.shard_count)
+    async def perform(self, command: Command[Answer]) -> Answer:
+        """Carries the command out at the owners of its shards, here or on other nodes; see `perform`."""
+        return cast(Answer, (await self.performed(command)).answer)
 
-    async def update_job(self, tenant_id: int, job_id: JobId, patch: JobPatch, expected_version: int | None) -> None:
-        await job_commands.update_job(self.life, tenant_id, job_id, patch, expected_version)
+    async def performed(self, command: Command[Any]) -> Performed:
+        """The same, and whether it was done before under its key."""
+        return await perform(self, self._others.send, command)
 
-    async def delete_job(self, tenant_id: int, job_id: JobId, expected_version: int | None) -> None:
-        await job_commands.delete_job(self.life, tenant_id, job_id, expected_version)
+    async def carry_out(self, command: Command[Any]) -> Performed:
+        """Here and nowhere else."""
+        return await carry_out(self.life, command)
 
-    async def pause_job(self, tenant_id: int, job_id: JobId) -> None:
-        await job_commands.pause_job(self.life, tenant_id, job_id)
-
-    async def resume_job(self, tenant_id: int, job_id: JobId) -> None:
-        await job_commands.resume_job(self.life, tenant_id, job_id)
-
-    async def apply_job(
-        self, tenant_id: int, spec: JobSpec, *, expected_version: int | None, create_only: bool
-    ) -> Applied:
-        return await upsert.apply_job(
-            self.life, tenant_id, spec, self.shard_count, expected_version=expected_version, create_only=create_only
-        )
-
-    async def apply_jobs(self, tenant_id: int, specs: list[JobSpec], *, dry_run: bool) -> list[Applied]:
-        return await upsert.apply_jobs(self.life, tenant_id, specs, self.shard_count, dry_run=dry_run)
-
-    async def replace_job(self, tenant_id: int, job_id: JobId, spec: JobSpec, expected_version: int | None) -> None:
-        await upsert.replace_job(self.life, tenant_id, job_id, spec, expected_version)
-
-    async def skip(self, tenant_id: int, job_id: JobId, nominal_us: int | None) -> RunKey:
-        return await skip.skip(self.life, tenant_id, job_id, nominal_us)
-
-    async def unskip(self, tenant_id: int, job_id: JobId, nominal_us: int | None) -> RunKey:
-        return await skip.unskip(self.life, tenant_id, job_id, nominal_us)
-
-    async def backfill(
-        self, tenant_id: int, job_id: JobId, from_us: int, to_us: int, limit: int, *, dry_run: bool
-    ) -> Backfilled:
-        return await backfill.backfill(self.life, tenant_id, job_id, from_us, to_us, limit, dry_run=dry_run)
-
-    async def submit(self, tenant_id: int, submissions: list[Submission]) -> list[RunKey]:
-        if any(submission.dedup_key is not None for submission in submissions):
-            return await dedup.submit_once(self.life, tenant_id, submissions, self.shard_count)
-        return await run_commands.submit(self.life, tenant_id, submissions, self.shard_count)
-
-    async def submit_run(self, tenant_id: int, submission: Submission) -> tuple[RunKey, RunRecord]:
-        return await run_commands.submit_run(self.life, tenant_id, submission, self.shard_count)
-
-    async def cancel_run(self, tenant_id: int, key: RunKey) -> None:
-        await run_commands.cancel_run(self.life, tenant_id, key)
-
-    async def cancel_runs(self, tenant_id: int, job_id: JobId) -> tuple[int, int]:
-        return await cancel_runs(self.life, tenant_id, job_id)
-
-    async def retry_run(self, tenant_id: int, key: RunKey) -> None:
-        await retry_run(self.life, tenant_id, key)
-
-    async def discard(self, tenant_id: int, keys: list[RunKey]) -> int:
-        return await discard(self.life, tenant_id, keys)
-
-    async def redrive(self, tenant_id: int, keys: list[RunKey]) -> int:
-        return await run_commands.redrive(self.life, tenant_id, keys)
+    def read_command(self, body: bytes, signature: str) -> Command[Any] | None:
+        """A command that another node has sent; None if none of ours has."""
+        return read_command(self._others.secret, body, signature)
 
     @property
     def private_webhooks(self) -> bool:
@@ -266,23 +233,27 @@ class Node:
         if self._notifier is not None:
             await self._notifier.refresh()
 
-    async def register(self, message: wire.Register) -> wire.Registered:
+    async def register(self, message: wire.Register, tenant_id: TenantId | None) -> wire.Registered:
         own = [task for task in message.tasks if task.startswith(OWN_TASKS)]
         if own:
             raise InvalidInput("tasks", f"{own[0][:80]!r} is carried out by nodes", f"choose names without {OWN_TASKS}")
-        return await dispatch.register(self.life, message)
+        return await dispatch.register(self.life, message, tenant_id)
 
-    async def claim(self, message: wire.Claim) -> wire.ClaimAnswer:
-        return await dispatch.claim(self.life, message)
+    async def claim(self, message: wire.Claim, tenant_id: TenantId | None) -> wire.ClaimAnswer:
+        return await dispatch.claim(self.life, message, tenant_id)
 
-    async def heartbeat(self, message: wire.Heartbeat) -> wire.HeartbeatAnswer:
-        return await dispatch.heartbeat(self.life, message)
+    async def heartbeat(self, message: wire.Heartbeat, tenant_id: TenantId | None) -> wire.HeartbeatAnswer:
+        return await dispatch.heartbeat(self.life, message, tenant_id)
 
-    async def report(self, message: wire.Report) -> wire.ReportAnswer:
-        return await dispatch.report(self.life, message)
+    async def report(self, message: wire.Report, tenant_id: TenantId | None) -> wire.ReportAnswer:
+        return await dispatch.report(self.life, message, tenant_id)
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _sentence(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}"
+    return f"{type(_first(error)).__name__}: {_first(error)}"

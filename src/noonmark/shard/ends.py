@@ -8,7 +8,7 @@ Invariants
 
 from collections.abc import Callable, Mapping
 
-from noonmark.model.ids import PolicyId, TenantId
+from noonmark.model.ids import PolicyId, TenantId, is_scheduled
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, DeadRow
@@ -46,18 +46,12 @@ class RunEnds(RunMemory):
         live.attempt += 1
         live.failures += failed
         self.outbox.attempts.append(
-            AttemptRow(
-                live.shard,
-                live.job_id,
-                live.nominal_us,
-                live.attempt,
-                finished_us,
-                live.tenant_id,
-                live.version,
+            AttemptRow.of_attempt(
+                live,
                 grant.worker_id,
-                live.due_us,
                 grant.granted_us,
                 None if end.started_us is None else min(max(end.started_us, grant.granted_us), now_us),
+                finished_us,
                 outcome,
                 reason,
                 final,
@@ -103,12 +97,7 @@ class RunEnds(RunMemory):
 
     def _end_waiting(self, live: LiveRun, outcome: Outcome, reason: Reason, now_us: int) -> None:
         """A run ends without an attempt: it was cancelled, or came too late."""
-        self.outbox.attempts.append(
-            AttemptRow(
-                live.shard, live.job_id, live.nominal_us, 0, now_us, live.tenant_id, live.version,
-                None, live.due_us, None, None, outcome, reason, True, None, None,
-            )
-        )  # fmt: skip
+        self.outbox.attempts.append(AttemptRow.without_attempt(live, outcome, reason, now_us))
         self.counts.ended[outcome] += 1
         if self.notice_rules.on:
             self.notice_rules.expired(live, reason, now_us, self.outbox)
@@ -117,6 +106,6 @@ class RunEnds(RunMemory):
 
     def _end_row(self, live: LiveRun, ended_us: int) -> None:
         self.outbox.ended.append((live.shard, live.nominal_us, live.job_id))
-        if self._policies[live.policy_id].chained and live.nominal_us % 1000 == 0:
+        if self._policies[live.policy_id].fixed_delay and is_scheduled(live.nominal_us):
             self.outbox.fixed_delay_ends.append(FixedDelayEnd(live.shard, live.job_id, live.nominal_us, ended_us))
         self._forget(live)

@@ -12,9 +12,9 @@ Invariants
 - What is not in memory although its time has come is remembered by the backlog's marks.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from noonmark.model.ids import JobId, PolicyId, RunKey, TenantId, shard_of
+from noonmark.model.ids import JobId, PolicyId, RunKey, TenantId, shard_of, submitted_nominal_us
 from noonmark.model.policy import Policy
 from noonmark.model.run import RunRow
 from noonmark.shard.backlog import Backlog, PageRequest
@@ -43,12 +43,9 @@ class RunMemory:
     # -- runs come in --------------------------------------------------------------------------------------------------
 
     def next_nominal_us(self, now_us: int) -> int:
-        """A nominal time for a run that no schedule names: unique, and never a whole millisecond as schedules' are."""
-        nominal_us = max(now_us, self._last_nominal_us + 1)
-        if nominal_us % 1000 == 0:
-            nominal_us += 1
-        self._last_nominal_us = nominal_us
-        return nominal_us
+        """A nominal time for a run that no schedule names, unique within this owner's life."""
+        self._last_nominal_us = submitted_nominal_us(now_us, self._last_nominal_us)
+        return self._last_nominal_us
 
     def create(self, row: RunRow, now_us: int) -> None:
         """Makes a run that somebody asked for. A run for later than the watermark sleeps in its row."""
@@ -92,17 +89,17 @@ class RunMemory:
         self.backlog.leave(live.lane)
         self._forget(live)
 
-    def withdraw(self, job_id: JobId) -> None:
-        """Takes all waiting runs of a job out of memory and leaves their rows to the caller."""
-        for live in [live for live in self.live.values() if live.job_id == job_id]:
+    def withdraw(self, job_ids: Collection[JobId]) -> None:
+        """Takes all waiting runs of the jobs out of memory and leaves their rows to the caller."""
+        for live in [live for live in self.live.values() if live.job_id in job_ids]:
             if live.state is not State.GRANTED:
                 self.set_aside(live)
 
     # -- what is there -------------------------------------------------------------------------------------------------
 
-    def granted_of(self, job_id: JobId) -> list[int]:
-        """The nominal times of the job's runs that workers have."""
-        return [key[1] for key, live in self.live.items() if key[0] == job_id and live.state is State.GRANTED]
+    def granted_of(self, job_ids: Collection[JobId]) -> list[RunKey]:
+        """The runs of the jobs that workers have."""
+        return [key for key, live in self.live.items() if key[0] in job_ids and live.state is State.GRANTED]
 
     def next_due_us(self) -> int | None:
         """When `advance` has something to release."""

@@ -6,6 +6,7 @@ from noonmark.model.audit import Entry
 from noonmark.model.ids import GrantId, JobId, RunKey
 from noonmark.model.notice import NoticeRow, Trouble
 from noonmark.model.reason import Reason
+from noonmark.model.request import RequestRow
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 
 
@@ -27,7 +28,7 @@ class Requeue(NamedTuple):
 
 
 class FixedDelayEnd(NamedTuple):
-    """A run ended that may be the current link of a fixed delay, which the next one follows."""
+    """A run ended that may be the current run of a fixed delay, which the next one follows."""
 
     shard: int
     job_id: JobId
@@ -50,6 +51,7 @@ class Batch:
         "fixed_delay_ends",
         "grants",
         "notices",
+        "requests",
         "requeues",
         "slept",
         "troubles",
@@ -68,6 +70,8 @@ class Batch:
         self.attempts: list[AttemptRow] = []
         self.dead: list[DeadRow] = []
         self.audit: list[Entry] = []
+        self.requests: list[RequestRow] = []
+        """Of some of the created runs: the requests that asked for them."""
         self.notices: list[NoticeRow] = []
         self.troubles: dict[JobId, Trouble | None] = {}
         """Watched jobs that are in trouble from now on, or (None) no longer."""
@@ -88,6 +92,7 @@ class Batch:
             or self.attempts
             or self.dead
             or self.audit
+            or self.requests
             or self.notices
             or self.troubles
         )

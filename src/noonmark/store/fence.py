@@ -2,6 +2,11 @@
 
 The proof takes a key-share lock on the node's row. Declaring a node dead takes the conflicting lock, so it waits for
 the transactions under way, and from then on every transaction of that node fails here, before it has written anything.
+
+How a transaction fails says what became of it:
+    Fenced          the node was declared dead         nothing was written
+    NotCommitted    it broke before COMMIT was sent    nothing was written
+    CommitUnknown   COMMIT was sent, no answer came    it may have been written
 """
 
 from collections.abc import AsyncIterator
@@ -9,11 +14,28 @@ from contextlib import asynccontextmanager
 
 import asyncpg
 
+from noonmark.errors import NoonmarkError
 from noonmark.store.connect import Connection
+
+_GONE = (asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError, asyncpg.InsufficientResourcesError)
+"""It is the server that went away."""
 
 
 class Fenced(Exception):
     """The node was declared dead, or lost a shard: it must write nothing more under this node id."""
+
+
+class NotCommitted(Exception):
+    """The transaction failed, and left nothing behind."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.refused = isinstance(error, asyncpg.PostgresError) and not isinstance(error, _GONE)
+        """By the database, because of what it was asked: another node would fare no better."""
+
+
+class CommitUnknown(Exception):
+    """The connection broke while the commit was under way."""
 
 
 @asynccontextmanager
@@ -21,10 +43,18 @@ async def fenced(connection: Connection, node_id: int) -> AsyncIterator[None]:
     try:
         await connection.execute(f"BEGIN; SELECT noonmark.fence({int(node_id)})")
         yield
-        await connection.execute("COMMIT")
     except BaseException as error:
         if not connection.is_closed() and connection.is_in_transaction():
             await connection.execute("ROLLBACK")
         if isinstance(error, asyncpg.PostgresError) and error.sqlstate == "NM001":
             raise Fenced(str(error)) from error
-        raise
+        if isinstance(error, (NoonmarkError, Fenced)) or not isinstance(error, Exception):
+            raise
+        raise NotCommitted(error) from error
+    try:
+        await connection.execute("COMMIT")
+    except Exception as error:
+        if not connection.is_closed() and connection.is_in_transaction():
+            await connection.execute("ROLLBACK")
+            raise NotCommitted(error) from error
+        raise CommitUnknown(f"{type(error).__name__}: {error}") from error

@@ -1,49 +1,15 @@
 """Changes to jobs, each inside the transaction that the owner opened for it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from noonmark.model.ids import JobId, PolicyId, ScheduleId, TenantId, job_id_of, shard_of
+from noonmark.model.ids import JobId, job_id_of, shard_of
+from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.store.commit import columns
 from noonmark.store.connect import Connection, Pool
 from noonmark.store.statement import statement
-
-
-class JobRow(NamedTuple):
-    """What the owner needs of a job to make runs of it."""
-
-    job_id: JobId
-    tenant_id: TenantId
-    name: str
-    version: int
-    policy_id: PolicyId
-    schedule_id: ScheduleId | None
-    jitter_ms: int
-    priority: int
-    catch_up: int
-    active: bool
-    created_us: int
-    planned_us: int
-    """Occurrences after this count: the job was created, changed or resumed then, or starts right after."""
-    input: str | None
-    ends_us: int | None = None
-    """Occurrences after this do not count."""
-    runs_left: int | None = None
-    """How many occurrences were left at `planned_us`; of a fixed delay, how many links may still be made."""
-    catch_up_s: float | None = None
-    delay_ms: int | None = None
-    link_us: int | None = None
-    """The current link of a fixed delay, at the moment when this was read."""
-    labels: Sequence[str] | None = None
-    """Each as `key` and as `key:value`."""
-    skips: Sequence[int] | None = None
-    """Occurrences that do not fire."""
-
-    @property
-    def shard(self) -> int:
-        return shard_of(self.job_id)
 
 
 class NewInboxRow(NamedTuple):
@@ -70,8 +36,8 @@ async def insert_jobs(connection: Connection, heads: Sequence[JobRow], specs: Se
     rows = [
         (
             h.shard, h.job_id, h.policy_id, h.schedule_id, h.jitter_ms, h.priority, h.catch_up, h.planned_us, h.name,
-            h.input, h.ends_us, h.runs_left, h.catch_up_s, h.delay_ms, h.link_us,
-            None if not h.labels else "\n".join(h.labels),
+            h.input, h.ends_us, h.runs_left, h.catch_up_s, h.delay_ms, h.current_run_us,
+            _label_text(h),
         )
         for h in heads
     ]  # fmt: skip
@@ -92,9 +58,11 @@ async def insert_labels(connection: Connection, labels: Sequence[tuple[JobRow, s
         await connection.execute(statement("insert_labels"), labels[0][0].tenant_id, *columns(rows, 3))
 
 
-async def delete_labels(connection: Connection, head: JobRow, labels: Collection[str]) -> None:
+async def delete_labels(connection: Connection, labels: Sequence[tuple[JobRow, str]]) -> None:
+    """All of jobs of one tenant."""
     if labels:
-        await connection.execute(statement("delete_labels"), head.shard, head.tenant_id, head.name, list(labels))
+        rows = [(job.shard, job.name, label) for job, label in labels]
+        await connection.execute(statement("delete_labels"), labels[0][0].tenant_id, *columns(rows, 3))
 
 
 async def insert_versions(connection: Connection, heads: Sequence[JobRow], specs: Sequence[str], at_us: int) -> None:
@@ -119,71 +87,54 @@ async def load_job_rows_by_name(
     return [JobRow(*row) for row in rows]
 
 
-async def load_spec(connection: Connection, head: JobRow) -> str:
-    return str(await connection.fetchval(statement("load_spec"), head.shard, head.job_id, head.version))
-
-
 async def load_specs(connection: Connection, heads: Sequence[JobRow]) -> dict[JobId, str]:
     rows = [(head.shard, head.job_id, head.version) for head in heads]
     return {row[0]: row[1] for row in await connection.fetch(statement("load_specs"), *columns(rows, 3))}
 
 
-async def update_job(
-    connection: Connection, head: JobRow, spec: str, at_us: int, labels_before: Sequence[str] | None = None
+async def update_jobs(
+    connection: Connection, changes: Sequence[tuple[JobRow, JobRow]], specs: Sequence[str], at_us: int
 ) -> None:
-    await connection.execute(
-        statement("update_job"), head.shard, head.job_id, head.version, head.policy_id, head.schedule_id,
-        head.jitter_ms, head.priority, head.catch_up, head.input, at_us, head.planned_us, head.ends_us, head.runs_left,
-        head.catch_up_s, head.delay_ms, head.link_us, head.labels or None,
-    )  # fmt: skip
-    had, has = set(labels_before or ()), set(head.labels or ())
-    await delete_labels(connection, head, had - has)
-    await insert_labels(connection, [(head, label) for label in sorted(has - had)])
-    await insert_versions(connection, [head], [spec], at_us)
-    await insert_events(connection, [head], "changed", at_us)
+    """(before, after) of each job, which gets a new version."""
+    after = [job for _, job in changes]
+    rows = [
+        (
+            j.shard, j.job_id, j.version, j.policy_id, j.schedule_id, j.jitter_ms, j.priority, j.catch_up, j.input,
+            j.planned_us, j.ends_us, j.runs_left, j.catch_up_s, j.delay_ms, j.current_run_us, _label_text(j),
+        )
+        for j in after
+    ]  # fmt: skip
+    await connection.execute(statement("update_jobs"), at_us, *columns(rows, 16))
+    await delete_labels(connection, [(old, one) for old, new in changes for one in _missing(old, new)])
+    await insert_labels(connection, [(new, one) for old, new in changes for one in _missing(new, old)])
+    await insert_versions(connection, after, specs, at_us)
+    await insert_events(connection, after, "changed", at_us)
 
 
-async def set_job_active(connection: Connection, head: JobRow, at_us: int) -> None:
-    await connection.execute(
-        statement("set_job_active"), head.shard, head.job_id, head.active, at_us, head.planned_us, head.ends_us,
-        head.runs_left, head.link_us,
-    )  # fmt: skip
-    await insert_events(connection, [head], "resumed" if head.active else "paused", at_us)
+async def set_jobs_active(connection: Connection, jobs: Sequence[JobRow], at_us: int, *, active: bool) -> None:
+    rows = [(j.shard, j.job_id, j.planned_us, j.ends_us, j.runs_left, j.current_run_us) for j in jobs]
+    await connection.execute(statement("set_jobs_active"), active, at_us, *columns(rows, 6))
+    await insert_events(connection, jobs, "resumed" if active else "paused", at_us)
 
 
-async def delete_job(connection: Connection, head: JobRow, at_us: int) -> None:
-    await connection.execute(statement("delete_job"), head.shard, head.job_id)
-    await delete_labels(connection, head, head.labels or ())
-    await insert_events(connection, [head], "deleted", at_us)
+async def delete_jobs(connection: Connection, jobs: Sequence[JobRow], at_us: int) -> None:
+    await connection.execute(statement("delete_jobs"), *columns([(job.shard, job.job_id) for job in jobs], 2))
+    await delete_labels(connection, [(job, label) for job in jobs for label in job.labels or ()])
+    await insert_events(connection, jobs, "deleted", at_us)
 
 
-async def delete_planned_runs(connection: Connection, head: JobRow, after_us: int, granted: Sequence[int]) -> None:
-    await connection.execute(
-        statement("delete_planned_runs"), head.shard, head.job_id, after_us, Reason.SCHEDULED, granted
-    )
+def _label_text(job: JobRow) -> str | None:
+    return "\n".join(job.labels) if job.labels else None
 
 
-async def delete_waiting_runs(connection: Connection, head: JobRow, granted: Sequence[int]) -> list[RunRow]:
-    rows = await connection.fetch(statement("delete_waiting_runs"), head.shard, head.job_id, granted)
-    return list(map(RunRow._make, rows))
+def _missing(one: JobRow, other: JobRow) -> list[str]:
+    """Labels of the one that the other lacks."""
+    return sorted(set(one.labels or ()) - set(other.labels or ()))
 
 
 async def delete_waiting_run(connection: Connection, tenant_id: int, job_id: int, nominal_us: int) -> RunRow | None:
     row = await connection.fetchrow(statement("delete_waiting_run"), shard_of(job_id), job_id, nominal_us, tenant_id)
     return None if row is None else RunRow._make(row)
-
-
-async def park_runs(connection: Connection, head: JobRow, granted: Sequence[int]) -> None:
-    await connection.execute(statement("park_runs"), head.shard, head.job_id, granted)
-
-
-async def unpark_runs(connection: Connection, head: JobRow, watermark_us: int) -> None:
-    await connection.execute(statement("unpark_runs"), head.shard, head.job_id, watermark_us)
-
-
-async def load_waiting_runs(connection: Connection, head: JobRow, watermark_us: int, most: int) -> list[RunRow]:
-    rows = await connection.fetch(statement("load_waiting_runs"), head.shard, head.job_id, watermark_us, most)
-    return list(map(RunRow._make, rows))
 
 
 async def has_run(connection: Connection, head: JobRow, nominal_us: int) -> bool:

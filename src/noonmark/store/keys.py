@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from noonmark.model.caller import Role
+from noonmark.model.ids import TenantId
 from noonmark.store.connect import Connection, Pool
 from noonmark.store.statement import statement
 
@@ -13,7 +14,7 @@ class KeyRecord(NamedTuple):
     prefix: str
     name: str
     role: str
-    tenant_id: int | None
+    tenant_id: TenantId | None
     tenant: str | None
     created_us: int
     created_by: str

@@ -102,6 +102,11 @@ async def _write_reasons(connection: Connection) -> None:
     )
 
 
+async def load_node_secret(connection: Connection) -> str:
+    """By which nodes know each other."""
+    return str(await connection.fetchval("SELECT value FROM noonmark.setting WHERE name = 'node_secret'"))
+
+
 async def make_partitions(connection: Connection, clock: Clock, days_ahead: int = 7) -> None:
     """One partition of history for each day (UTC) from yesterday on, and of the audit for each month."""
     await _make_audit_partitions(connection, clock, days_ahead)

@@ -1,76 +1,52 @@
 """Who is asking: the key that the request shows, found before anything else is looked at."""
 
-import ipaddress
-
-from litestar.enums import ScopeType
-from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 from msgspec.structs import replace
 
 from noonmark.api.access.keyring import KeyRing
-from noonmark.api.access.roles import FREE, WORKER_PROTOCOL, check
-from noonmark.api.forward import FORWARDED_HEADER, ORIGIN_HEADER
+from noonmark.api.asgi import CALLER, ASGIApp, Receive, Scope, Send
 from noonmark.api.problems import send_problem
-from noonmark.api.worker import PREFIX
 from noonmark.model.caller import Caller, Door
-from noonmark.node.commands.asking import asking
 
-_FORWARDED, _ORIGIN = FORWARDED_HEADER.lower().encode(), ORIGIN_HEADER.lower().encode()
-_MOST_AGENT = 200
+_MAX_AGENT = 200
 _DOORS: dict[str, Door] = {"noonmark-cli": "cli", "noonmark-sdk": "sdk"}
 
 
 class Guard:
     """Lets a request through to `app` if it shows a good key, and says there who is asking."""
 
-    def __init__(self, app: ASGIApp, keys: KeyRing) -> None:
+    def __init__(self, app: ASGIApp, keys: KeyRing, free: frozenset[str], workers: str) -> None:
+        """`free`: the paths that take no key; `workers`: of those nobody asks from where."""
         self._app = app
         self._keys = keys
+        self._free = free
+        self._workers = workers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != ScopeType.HTTP or scope["path"] in FREE:
+        if scope["path"] in self._free:
             await self._app(scope, receive, send)
             return
-        works = scope["path"].startswith(PREFIX)
         try:
             caller = await self._keys.caller(_shown(scope))
-            if works:
-                check(caller, WORKER_PROTOCOL)
-            else:
+            if not scope["path"].startswith(self._workers):
                 caller = _from_where(caller, scope)
         except Exception as error:
             await send_problem(send, error)
             return
-        with asking(caller):
-            await self._app(scope, receive, send)
+        scope[CALLER] = caller
+        await self._app(scope, receive, send)
 
 
-def _shown(scope: HTTPScope) -> bytes:
+def _shown(scope: Scope) -> bytes:
     given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
     scheme, _, token = given.partition(b" ")
     return token.strip() if scheme.lower() == b"bearer" else b""
 
 
-def _from_where(caller: Caller, scope: HTTPScope) -> Caller:
-    """The peer's address, and what it says of itself. Of a request that another node passed on: both addresses."""
-    agent, origin, forwarded = "", "", False
-    for name, value in scope["headers"]:
-        if name == b"user-agent":
-            agent = value.decode("latin-1").replace("\0", "")[:_MOST_AGENT]
-        elif name == _ORIGIN:
-            origin = value.decode("latin-1")
-        elif name == _FORWARDED:
-            forwarded = True
+def _from_where(caller: Caller, scope: Scope) -> Caller:
+    """The peer's address, and what it says of itself."""
+    given = next((value for name, value in scope["headers"] if name == b"user-agent"), b"")
+    agent = given.decode("latin-1").replace("\0", "")[:_MAX_AGENT]
     peer = scope["client"]
     address = None if peer is None else peer[0]
-    if forwarded and _is_address(origin):
-        address = f"{origin} via {address}"
     door = _DOORS.get(agent.partition("/")[0], "api")
     return replace(caller, address=address, agent=agent or None, door=door)
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True

@@ -25,11 +25,11 @@ from typing import NamedTuple
 import asyncpg
 import structlog
 
-from noonmark.api.ports import NodePort
 from noonmark.clock import NEVER_US, monotonic_s
 from noonmark.errors import Unauthorized, Unavailable
 from noonmark.model.caller import Caller, Role
 from noonmark.model.key import prefix_of
+from noonmark.node.node import Node
 from noonmark.store.keys import KeyRecord, find_key, has_keys, touch_keys
 
 _log = structlog.get_logger("noonmark.api")
@@ -55,7 +55,7 @@ class _Known(NamedTuple):
 
 class KeyRing:
     def __init__(
-        self, node: NodePort, token: str | None, *, loopback: bool, elapsed_s: Callable[[], float] = monotonic_s
+        self, node: Node, token: str | None, *, loopback: bool, elapsed_s: Callable[[], float] = monotonic_s
     ) -> None:
         self._node = node
         self._static = None if token is None else _digest(token.encode())

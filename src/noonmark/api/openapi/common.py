@@ -1,23 +1,10 @@
 """What the routes share in the OpenAPI document: the key, headers, parameters and problems."""
 
-from collections.abc import Callable
-from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any
 
-from noonmark.api.manners.fields import MAX_FIELDS
-from noonmark.api.manners.idempotency import MAX_KEY
+from noonmark.api.dispatch.fields import MAX_FIELDS
 from noonmark.api.problems import MEDIA_TYPE
-from noonmark.api.worker import PREFIX
-from noonmark.wire.worker import (
-    Claim,
-    ClaimAnswer,
-    Heartbeat,
-    HeartbeatAnswer,
-    Register,
-    Registered,
-    Report,
-    ReportAnswer,
-)
+from noonmark.api.request_key import MAX_KEY
 
 Json = dict[str, Any]
 
@@ -27,33 +14,6 @@ INFO: Json = {
     "description": "How requests and answers behave, the codes of problems and the limits: docs/api.md.",
     "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
 }
-
-OPERATION_IDS = {
-    "get /healthz": "read_health",
-    "get /readyz": "read_readiness",
-    "get /metrics": "read_metrics",
-    "get /v1/audit": "list_audit",
-    "get /v1/doctor": "read_diagnosis",
-    "get /v1/doctor/node": "read_node_diagnosis",
-    "get /v1/jobs/{ref}/versions": "list_job_versions",
-    "get /v1/jobs/{ref}/versions/{version}": "read_job_version",
-    "get /v1/jobs/{ref}/versions/{before}/diff/{after}": "diff_job_versions",
-    "post /v1/jobs/{ref}/backfill": "backfill_job",
-    "post /v1/jobs/{ref}/rollback": "roll_back_job",
-    "get /v1/keys": "list_keys",
-    "get /v1/runs": "list_runs",
-    "get /v1/tenants": "list_tenants",
-    "patch /v1/tenants/{name}": "change_tenant",
-    "post /v1/dead/discard": "discard_dead_letters",
-    "post /v1/dead/redrive": "redrive_dead_letters",
-    "post /v1/subscriptions/{subscription_id}/rotate-secret": "rotate_subscription_secret",
-    "post /v1/subscriptions/{subscription_id}/test": "test_subscription",
-    "get /v1/whoami": "read_caller",
-}
-"""Where the name of the route's function, which has its module around it, says too little on its own."""
-
-CREATES_TOO = frozenset({"put_job"})
-"""Routes that answer 200 or 201."""
 
 ABOUT_PARAMETERS = {
     "ref": "The job: its name or its id.",
@@ -144,50 +104,3 @@ COMPONENTS: Json = {
     },
     "responses": {f"Problem{status}": _problem(status, about) for status, about in _PROBLEMS.items()},
 }
-
-
-class WorkerEndpoint(NamedTuple):
-    path: str
-    takes: type[Any]
-    answers: type[Any]
-    about: str
-
-
-WORKER_ENDPOINTS = (
-    WorkerEndpoint(PREFIX + "register", Register, Registered, "Names what a worker can run; the answer holds its id."),
-    WorkerEndpoint(
-        PREFIX + "claim",
-        Claim,
-        ClaimAnswer,
-        "Waits up to `wait_s` for up to `max` runs. An empty answer has `grant` 0.",
-    ),
-    WorkerEndpoint(
-        PREFIX + "heartbeat", Heartbeat, HeartbeatAnswer, "Says that the worker is there, and which grants it holds."
-    ),
-    WorkerEndpoint(PREFIX + "report", Report, ReportAnswer, "Ends attempts. Reporting again is harmless."),
-)
-
-
-def worker_operation(endpoint: WorkerEndpoint, schema_of: Callable[[Any], Json]) -> Json:
-    """The worker protocol stands outside of the routes; see docs/worker-protocol.md."""
-    formats = ("application/json", "application/msgpack")
-    return {
-        "operationId": f"worker_{endpoint.path.rpartition('/')[2]}",
-        "summary": endpoint.about.split(". ")[0].rstrip("."),
-        "description": endpoint.about,
-        "tags": ["worker"],
-        "requestBody": {
-            "required": True,
-            "content": {kind: {"schema": schema_of(endpoint.takes)} for kind in formats},
-        },
-        "responses": {
-            "200": {
-                "description": HTTPStatus.OK.phrase + ".",
-                "content": {kind: {"schema": schema_of(endpoint.answers)} for kind in formats},
-            },
-            **{
-                str(status): {"$ref": f"#/components/responses/Problem{status}"}
-                for status in (400, 401, 403, 404, 410, 413, 415, 422, 429, 503)
-            },
-        },
-    }

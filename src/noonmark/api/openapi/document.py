@@ -1,55 +1,81 @@
-"""The OpenAPI 3.1 document, read from the routes: their signatures, their docstrings and the wire types.
+"""The OpenAPI 3.1 document, read from the table of endpoints: their signatures, their docstrings and the wire types.
 
 What every route shares (the tenant, the key, problems, idempotency, sparse fields) is added here by method and
 signature, so that a new route has it without saying so.
 """
 
 import inspect
+from collections.abc import Callable, Sequence
+from functools import cache
 from http import HTTPStatus
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
-from litestar import Litestar, Request, Response, get
-from litestar.enums import MediaType
-from litestar.handlers import HTTPRouteHandler
-from litestar.response import Stream
-from litestar.routes import HTTPRoute
-from litestar.types import Empty
-from litestar.typing import FieldDefinition
 
 from noonmark import __version__
-from noonmark.api.access.roles import NEEDS
-from noonmark.api.bodies import Readiness
+from noonmark.api.access.roles import FREE
+from noonmark.api.dispatch.answer import Response, Stream
+from noonmark.api.dispatch.endpoint import Endpoint
+from noonmark.api.dispatch.fields import shape_of
+from noonmark.api.dispatch.signature import REQUIRED, HandlerSignature, Parameter, read_signature
 from noonmark.api.openapi import common, examples
-from noonmark.api.openapi.answers import answer_type, answer_types, parameters, shape_of, without_none
-from noonmark.api.openapi.common import WORKER_ENDPOINTS, Json
+from noonmark.api.openapi.common import Json
 from noonmark.api.openapi.schemas import schemas_of
 from noonmark.wire.resources import Job, Problem
 
-_BOUNDS = ("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length", "pattern")
+SchemaOf = Callable[[Any], Json]
 
 
 class _Operation(NamedTuple):
-    path: str
-    method: str
-    handler: HTTPRouteHandler
+    row: Endpoint
+    signature: HandlerSignature
+
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.row.path, self.row.method.lower()
+
+    @property
+    def is_get(self) -> bool:
+        return self.row.method == "GET"
+
+    @property
+    def is_worker(self) -> bool:
+        return self.row.is_packed
+
+    @property
+    def is_noun(self) -> bool:
+        """Speaks of a tenant's things, as neither workers nor those who watch the process do."""
+        return self.row.path.startswith("/v1/") and not self.is_worker
+
+    @property
+    def body(self) -> Any:
+        return None if self.signature.body is REQUIRED else self.signature.body
+
+    @property
+    def is_tagged(self) -> bool:
+        answer = self.signature.answer
+        return isinstance(answer, type) and issubclass(answer, Job)
 
 
-@get("/v1/openapi.json", include_in_schema=False)
-async def read_openapi(request: Request[Any, Any, Any]) -> Response[bytes]:
-    """This document."""
-    state = request.app.state
-    if "openapi" not in state:
-        state.openapi = msgspec.json.encode(document(request.app))
-    return Response(state.openapi, media_type=MediaType.JSON)
+def serving(table: Sequence[Endpoint]) -> Endpoint:
+    """The endpoint at which a node has the document of this table."""
+
+    @cache
+    def encoded() -> bytes:
+        return msgspec.json.encode(document(table))
+
+    async def read_openapi() -> Response[bytes]:
+        return Response(encoded())
+
+    return Endpoint("GET", "/v1/openapi.json", FREE, read_openapi)
 
 
-def document(app: Litestar) -> Json:
-    operations = _operations(app)
-    used: list[Any] = [Problem, Readiness]
+def document(table: Sequence[Endpoint]) -> Json:
+    operations = sorted((_Operation(row, read_signature(row)) for row in table), key=lambda operation: operation.place)
+    used: list[Any] = [Problem]
     for operation in operations:
-        used += [part for part in (_body(operation.handler), _answer(operation.handler)) if part is not None]
-    used += [kind for endpoint in WORKER_ENDPOINTS for kind in (endpoint.takes, endpoint.answers)]
+        answer = operation.signature.answer
+        used += [part for part in (operation.body, answer) if part not in (None, bytes, Stream)]
     refs, schemas = schemas_of(used)
     by_type = list(zip(used, refs, strict=True))
 
@@ -58,9 +84,8 @@ def document(app: Litestar) -> Json:
 
     paths: dict[str, Json] = {}
     for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method] = _describe(operation, schema_of)
-    for endpoint in WORKER_ENDPOINTS:
-        paths[endpoint.path] = {"post": common.worker_operation(endpoint, schema_of)}
+        path, method = operation.place
+        paths.setdefault(path, {})[method] = _describe(operation, schema_of)
     return {
         "openapi": "3.1.0",
         "info": {**common.INFO, "version": __version__},
@@ -72,109 +97,93 @@ def document(app: Litestar) -> Json:
     }
 
 
-def _operations(app: Litestar) -> list[_Operation]:
-    found = [
-        _Operation(route.path_format, method.lower(), handler)
-        for route in app.routes
-        if isinstance(route, HTTPRoute)
-        for handler in route.route_handlers
-        for method in handler.http_methods
-        if method != "OPTIONS" and handler.resolve_include_in_schema()
-    ]
-    return sorted(found, key=lambda operation: (operation.path, operation.method))
-
-
-def _describe(operation: _Operation, schema_of: Any) -> Json:
-    handler = operation.handler
-    name = common.OPERATION_IDS.get(f"{operation.method} {operation.path}", handler.fn.__name__)
-    title = name.replace("_", " ").capitalize()
+def _describe(operation: _Operation, schema_of: SchemaOf) -> Json:
+    row, signature = operation
+    title = row.operation.replace("_", " ").capitalize()
+    about = " ".join((inspect.getdoc(row.handler) or f"{title}.").split())
     described: Json = {
-        "operationId": name,
-        "summary": title,
-        "description": " ".join((inspect.getdoc(handler.fn) or f"{title}.").split()) + _needs(operation),
+        "operationId": row.operation,
+        "summary": about.split(". ")[0].rstrip(".") if operation.is_worker else title,
+        "description": about + _needs(row),
         "tags": [_tag(operation)],
     }
-    asked = [_parameter(place, told_name, field) for place, told_name, field in parameters(handler)]
+    asked = [_parameter(parameter) for parameter in signature.parameters]
     asked += [{"$ref": f"#/components/parameters/{shared}"} for shared in _shared_parameters(operation)]
     if asked:
         described["parameters"] = asked
-    body = _body(handler)
-    if body is not None:
-        content: Json = {"schema": schema_of(body)}
-        if shown := examples.OF_BODY.get(handler.fn.__name__):
+    if operation.body is not None:
+        content: Json = {"schema": schema_of(operation.body)}
+        if shown := examples.OF_BODY.get(row.handler.__name__):
             content["examples"] = {key: {"value": value} for key, value in shown.items()}
-        required = handler.parsed_data_field is not None and handler.parsed_data_field.default is Empty
-        described["requestBody"] = {"required": required, "content": {"application/json": content}}
+        described["requestBody"] = {
+            "required": signature.needs_body,
+            "content": dict.fromkeys(_formats(operation), content),
+        }
     described["responses"] = _responses(operation, schema_of)
-    if not operation.path.startswith("/v1/"):
+    if not row.path.startswith("/v1/"):
         described["security"] = []
     return described
 
 
-def _needs(operation: _Operation) -> str:
-    need = NEEDS.get((operation.method.upper(), operation.path))
-    if need is None or need.role is None:
+def _formats(operation: _Operation) -> tuple[str, ...]:
+    return ("application/json", "application/msgpack") if operation.is_worker else ("application/json",)
+
+
+def _needs(row: Endpoint) -> str:
+    if row.need.role is None:
         return ""
-    whose = ", of a key that belongs to no tenant" if need.installation else ""
-    return f" Needs the role {need.role.value}{whose}."
+    whose = ", of a key that belongs to no tenant" if row.need.installation else ""
+    return f" Needs the role {row.need.role.value}{whose}."
 
 
 def _shared_parameters(operation: _Operation) -> list[str]:
-    if not operation.path.startswith("/v1/"):
-        return ["Fields"] if shape_of(operation.handler) else []
-    shared = ["Tenant"]
-    if operation.method == "post":
+    shared = ["Tenant"] if operation.is_noun else []
+    if operation.is_noun and operation.row.method == "POST":
         shared.append("IdempotencyKey")
-    if operation.method == "get" and shape_of(operation.handler) is not None:
+    if operation.is_get and shape_of(operation.signature.answer) is not None:
         shared.append("Fields")
-    if operation.method == "get" and _is_tagged(operation.handler):
+    if operation.is_get and operation.is_tagged:
         shared.append("IfNoneMatch")
     return shared
 
 
-def _parameter(place: str, name: str, field: FieldDefinition) -> Json:
-    known = field.kwarg_definition
-    bounds = {bound: value for bound in _BOUNDS if (value := getattr(known, bound, None)) is not None}
-    plain = without_none(field.annotation)
-    # The bounds of a list are those of its items: only strings and numbers have any here.
-    [schema], _ = schemas_of([Annotated[plain, msgspec.Meta(**bounds)] if bounds else plain])
-    required = place == "path" or field.default is Empty
-    default = field.default
-    if not required and default is not None and default != "":
-        schema = {**schema, "default": default}
-    described = {"name": name, "in": place, "required": required, "schema": schema}
-    about = getattr(known, "description", None) or common.ABOUT_PARAMETERS.get(name)
+def _parameter(parameter: Parameter) -> Json:
+    [schema], _ = schemas_of([parameter.kind])
+    about = schema.pop("description", None) or common.ABOUT_PARAMETERS.get(parameter.name)
+    required = parameter.default is REQUIRED
+    if not required and parameter.default not in (None, ""):
+        schema["default"] = parameter.default
+    described = {"name": parameter.name, "in": parameter.place, "required": required, "schema": schema}
     return {**described, "description": about} if about else described
 
 
-def _responses(operation: _Operation, schema_of: Any) -> Json:
-    handler = operation.handler
-    answer = answer_type(handler)
-    good: Json = {"description": HTTPStatus(handler.status_code).phrase + "."}
+def _responses(operation: _Operation, schema_of: SchemaOf) -> Json:
+    row, signature = operation
+    answer = signature.answer
+    good: Json = {"description": HTTPStatus(row.status).phrase + "."}
     if answer in (bytes, Stream):
         kind = "text/plain" if answer is bytes else "text/event-stream"
         good["content"] = {kind: {"schema": {"type": "string"}}}
     elif answer is not None:
-        good["content"] = {"application/json": {"schema": schema_of(answer)}}
-    headers = {}
-    if _is_tagged(handler):
+        good["content"] = {kind: {"schema": schema_of(answer)} for kind in _formats(operation)}
+    headers: Json = {}
+    if operation.is_tagged:
         headers["ETag"] = {"$ref": "#/components/headers/ETag"}
-    if handler.status_code in (201, 202):
+    if row.status in (201, 202):
         headers["Location"] = {"$ref": "#/components/headers/Location"}
-    if operation.method == "post" and operation.path.startswith("/v1/"):
+    if operation.is_noun and row.method == "POST":
         headers["Idempotent-Replayed"] = {"$ref": "#/components/headers/IdempotentReplayed"}
     if headers:
         good["headers"] = headers
-    responses = {str(handler.status_code): good}
-    if handler.fn.__name__ in common.CREATES_TOO:
+    responses: Json = {str(row.status): good}
+    if row.also == 201:
         location = {"Location": {"$ref": "#/components/headers/Location"}}
         responses["201"] = {**good, "description": "Created.", "headers": {**headers, **location}}
-    if answer is not None and None in answer_types(handler):
+    elif row.also == 503:
+        responses["503"] = {**good, "description": "Not ready, and why."}
+    if answer is not None and None in signature.answers:
         responses["204"] = {"description": "There is nothing more to tell."}
-    if handler.fn.__name__ == "readyz":
-        ready = {"application/json": {"schema": schema_of(Readiness)}}
-        responses["503"] = {"description": "Not ready, and why.", "content": ready}
-    if operation.method == "get" and _is_tagged(handler):
+    if operation.is_get and operation.is_tagged:
         responses["304"] = {"description": "The caller has it already.", "headers": {"ETag": headers["ETag"]}}
     for status in _problem_statuses(operation):
         responses.setdefault(str(status), {"$ref": f"#/components/responses/Problem{status}"})
@@ -182,46 +191,32 @@ def _responses(operation: _Operation, schema_of: Any) -> Json:
 
 
 def _problem_statuses(operation: _Operation) -> list[int]:
-    if not operation.path.startswith("/v1/"):
+    if not operation.row.path.startswith("/v1/"):
         return [422]
     statuses = [401, 403, 404, 422, 429, 503]
-    if _body(operation.handler) is not None:
+    if operation.body is not None:
         statuses += [400, 413]
-    if operation.method != "get":
+    if operation.is_worker:
+        return [*statuses, 410, 415]
+    if not operation.is_get:
         statuses += [409, 504]
-    if any(name == "If-Match" for _, name, _ in parameters(operation.handler)):
+    if any(parameter.name == "If-Match" for parameter in operation.signature.parameters):
         statuses.append(412)
     return statuses
 
 
-def _body(handler: HTTPRouteHandler) -> Any:
-    return None if handler.parsed_data_field is None else handler.parsed_data_field.annotation
-
-
-def _answer(handler: HTTPRouteHandler) -> Any:
-    answer = answer_type(handler)
-    return None if answer in (bytes, Stream) else answer
-
-
-def _is_tagged(handler: HTTPRouteHandler) -> bool:
-    answer = answer_type(handler)
-    return isinstance(answer, type) and issubclass(answer, Job)
-
-
 def _tag(operation: _Operation) -> str:
-    return operation.path.split("/")[2] if operation.path.startswith("/v1/") else "health"
+    path = operation.row.path
+    return path.split("/")[2] if path.startswith("/v1/") else "health"
 
 
-def _tags(operations: list[_Operation]) -> dict[str, str]:
+def _tags(operations: Sequence[_Operation]) -> dict[str, str]:
     """Each noun, with the first sentence of the module that most of its routes stand in."""
     found: dict[str, str] = {}
     for operation in operations:
-        module = inspect.getmodule(operation.handler.fn)
+        module = inspect.getmodule(operation.row.handler)
         sentence = (inspect.getdoc(module) or "").split("\n\n")[0].replace("\n", " ")
         about = sentence.rpartition(": ")[2]
         found.setdefault(_tag(operation), about[:1].upper() + about[1:])
     found["worker"] = "The worker protocol: register, claim, heartbeat, report."
     return dict(sorted(found.items()))
-
-
-handlers = [read_openapi]

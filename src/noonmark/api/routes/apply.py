@@ -4,31 +4,30 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
-from litestar import Response, put
-from litestar.params import FromPath, HeaderParameter, JSONBody
 
 from noonmark.api import present
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.etags import etag, expected_version
+from noonmark.api.call import Call
+from noonmark.api.dispatch.answer import Response
+from noonmark.api.dispatch.signature import Header
+from noonmark.api.middleware.etags import etag, expected_version
 from noonmark.api.routes.job_answers import reread
 from noonmark.api.routes.jobs import IfMatch
 from noonmark.errors import InvalidInput
 from noonmark.model.ids import job_text
 from noonmark.store.reads.jobs import fetch_job_ids, fetch_jobs
+from noonmark.wire.commands import ApplyJobs
 from noonmark.wire.jobs import AppliedJob, AppliedList, AppliedName, ApplyBatch, JobDefinition
 from noonmark.wire.resources import JobSpec
 
 IfNoneMatch = Annotated[
-    str | None, HeaderParameter(name="If-None-Match", max_length=40, description="`*`: create the job, change none.")
+    str | None, Header("If-None-Match"), msgspec.Meta(max_length=40, description="`*`: create the job, change none.")
 ]
 
 
-@put("/{ref:str}", dto=JsonBody, return_dto=None, status_code=200)
 async def put_job(
-    ref: FromPath[str],
-    data: JSONBody[JobDefinition],
-    call: Here,
+    ref: str,
+    data: JobDefinition,
+    call: Call,
     if_match: IfMatch = None,
     if_none_match: IfNoneMatch = None,
 ) -> Response[AppliedJob]:
@@ -46,44 +45,30 @@ async def put_job(
     spec = JobSpec(**{**msgspec.structs.asdict(data), "name": ref})
     await call.validator.check_jobs([spec], call.now_us, "", await _standing(call, [spec]))
 
-    async def command() -> AppliedJob:
-        applied = await call.node.apply_job(call.tenant_id, spec, expected_version=expected, create_only=create_only)
-        assert applied.job_id is not None
-        job = await reread(call, applied.job_id)
-        return AppliedJob(**msgspec.structs.asdict(job), outcome=applied.outcome)
-
-    job = await call.at_owner(call.shard_of_ref(ref), command, AppliedJob)
+    command = ApplyJobs(**call.asked(), specs=[spec], expected_version=expected, create_only=create_only)
+    [applied] = await call.perform(command)
+    assert applied.job_id is not None
+    shown = await reread(call, applied.job_id)
+    job = AppliedJob(**msgspec.structs.asdict(shown), outcome=applied.outcome)
     headers = {"ETag": etag(job)}
     if job.outcome == "created":
         headers["Location"] = f"/v1/jobs/{job.id}"
     return Response(job, status_code=201 if job.outcome == "created" else 200, headers=headers)
 
 
-@put("/batch", dto=JsonBody, return_dto=None, status_code=200)
-async def put_jobs(data: JSONBody[ApplyBatch], call: Here) -> AppliedList:
+async def put_jobs(data: ApplyBatch, call: Call) -> AppliedList:
     """Up to 1,000 jobs, all checked before any is stored; each is created, changed or left unchanged.
 
     It may be sent again at any time: what is done already is unchanged then. With `dry_run` it only says what it would
     do. If an owner fails after another has done its part, the answer is 503 `partly_done`.
     """
     await call.validator.check_jobs(data.jobs, call.now_us, "jobs[{}].", await _standing(call, data.jobs))
-
-    async def here(specs: list[JobSpec]) -> list[AppliedName]:
-        done = await call.node.apply_jobs(call.tenant_id, specs, dry_run=data.dry_run)
-        return [
-            AppliedName(name=spec.name, id=None if one.job_id is None else job_text(one.job_id), outcome=one.outcome)
-            for spec, one in zip(specs, done, strict=True)
-        ]
-
+    done = await call.perform(ApplyJobs(**call.asked(), specs=data.jobs, dry_run=data.dry_run))
     return AppliedList(
-        await call.at_owners(
-            data.jobs,
-            [call.shard_of_ref(spec.name) for spec in data.jobs],
-            here=here,
-            body=lambda part: ApplyBatch(jobs=part, dry_run=data.dry_run),
-            read=lambda answer, _: msgspec.json.decode(answer, type=AppliedList).jobs,
-            label=lambda position: f"jobs[{position}] {data.jobs[position].name}",
-        )
+        [
+            AppliedName(name=spec.name, id=None if one.job_id is None else job_text(one.job_id), outcome=one.outcome)
+            for spec, one in zip(data.jobs, done, strict=True)
+        ]
     )
 
 
@@ -93,6 +78,3 @@ async def _standing(call: Call, specs: Sequence[JobSpec]) -> dict[str, JobSpec]:
     known = await fetch_job_ids(call.node.pool, call.tenant_id, names)
     found = await fetch_jobs(call.node.pool, call.tenant_id, [one.job_id for one in known.values()])
     return {spec.name: spec for spec in map(present.read_spec, found.values())}
-
-
-handlers = [put_job, put_jobs]

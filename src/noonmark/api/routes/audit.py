@@ -4,11 +4,10 @@ from datetime import datetime
 from typing import Annotated
 
 import msgspec
-from litestar import get
-from litestar.params import QueryParameter
 
-from noonmark.api.call import Here
-from noonmark.api.manners.pages import BeforeEntry, Cursor, Limit, cut, decode_cursor, encode_cursor
+from noonmark.api.call import Call
+from noonmark.api.dispatch.signature import Query
+from noonmark.api.middleware.pages import BeforeEntry, Cursor, Limit, cut, decode_cursor, encode_cursor
 from noonmark.clock import NEVER_US, from_datetime, to_datetime
 from noonmark.errors import Forbidden, InvalidInput
 from noonmark.model.audit import INSTALLATION
@@ -16,20 +15,19 @@ from noonmark.model.ids import key_text
 from noonmark.store.reads.audit import AuditFilter, AuditRecord, list_audit
 from noonmark.wire.audit import AuditEntry, AuditPage
 
-_Text = Annotated[str | None, QueryParameter(max_length=200)]
-_From = Annotated[datetime | None, QueryParameter(name="from", description="The earliest time, with its offset.")]
-_To = Annotated[datetime | None, QueryParameter(name="to", description="The latest time, with its offset.")]
+_Text = Annotated[str | None, msgspec.Meta(max_length=200)]
+_From = Annotated[datetime | None, Query("from"), msgspec.Meta(description="The earliest time, with its offset.")]
+_To = Annotated[datetime | None, Query("to"), msgspec.Meta(description="The latest time, with its offset.")]
 _Action = Annotated[
-    str | None, QueryParameter(max_length=200, description="An action, or how it begins: `job.` is all about jobs.")
+    str | None, msgspec.Meta(max_length=200, description="An action, or how it begins: `job.` is all about jobs.")
 ]
 _Installation = Annotated[
-    bool, QueryParameter(description="What belongs to no tenant: tenants, and keys that reach all of them.")
+    bool, msgspec.Meta(description="What belongs to no tenant: tenants, and keys that reach all of them.")
 ]
 
 
-@get("/v1/audit")
 async def list_entries(
-    call: Here,
+    call: Call,
     subject: _Text = None,
     actor: _Text = None,
     action: _Action = None,
@@ -91,6 +89,3 @@ def _entry(row: AuditRecord) -> AuditEntry:
 
 def _json(text: str | None) -> msgspec.Raw:
     return msgspec.Raw(b"null" if text is None else text.encode())
-
-
-handlers = [list_entries]

@@ -1,35 +1,34 @@
 """POST /v1/jobs/bulk: one action on all jobs that match a filter, counted first."""
 
-import asyncio
 from collections.abc import Sequence
-from typing import NamedTuple, assert_never
+from typing import NamedTuple
 
 import msgspec
-from litestar import post
-from litestar.params import JSONBody
 
 from noonmark.api.access.roles import ADMIN, check
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.pages import AfterName, decode_cursor, encode_cursor
-from noonmark.api.problems import Relayed
+from noonmark.api.call import Call
+from noonmark.api.middleware.pages import AfterName, decode_cursor, encode_cursor
 from noonmark.api.routes.selection import selection
 from noonmark.clock import monotonic_s
-from noonmark.errors import Conflict, InvalidInput, NoonmarkError, NotFound, NotOwner
-from noonmark.model.ids import JobId, job_text, parse_job, shard_of
-from noonmark.node.commands.asking import asked_by
+from noonmark.errors import Conflict, InvalidInput, NoonmarkError, NotFound, OutcomeUnknown, PartlyDone, Unavailable
+from noonmark.model.ids import JobId, job_text, parse_job
 from noonmark.store.reads.jobs import JobFilter, count_jobs, fetch_jobs, list_jobs
 from noonmark.wire.bulk import Action, BulkFailure, BulkJobs, BulkJobsAnswer
+from noonmark.wire.commands import DeleteJobs, PauseJobs, ResumeJobs
 
 SAMPLE = 10
-_PAGE = 100
-_AT_ONCE = 16
+_PAGE = 1000
 _PATIENCE_S = 8.0
 """A request that works for longer answers with what it did, and a cursor."""
 
 
-_Failures = dict[str, BulkFailure]
-"""By the id of the job."""
+_Failures = dict[JobId, BulkFailure]
+_GONE = (NotFound.code, "there is no such job")
+_COMMANDS: dict[Action, type[PauseJobs] | type[ResumeJobs] | type[DeleteJobs]] = {
+    "pause": PauseJobs,
+    "resume": ResumeJobs,
+    "delete": DeleteJobs,
+}
 
 
 class _Named(msgspec.Struct, frozen=True):
@@ -42,16 +41,7 @@ class _Target(NamedTuple):
     active: bool
 
 
-class _Part(msgspec.Struct, frozen=True, kw_only=True):
-    """What another node gets: its own jobs, by id."""
-
-    action: Action
-    jobs: list[str]
-    confirm: bool = True
-
-
-@post("/bulk", dto=JsonBody, return_dto=None, status_code=200)
-async def bulk_jobs(data: JSONBody[BulkJobs], call: Here) -> BulkJobsAnswer:
+async def bulk_jobs(data: BulkJobs, call: Call) -> BulkJobsAnswer:
     """Pauses, resumes or deletes all jobs that match, in the order of their names.
 
     Ask with `dry_run` first: it answers how many match. Then send that number as `expect`, or `confirm` to go ahead
@@ -59,11 +49,18 @@ async def bulk_jobs(data: JSONBody[BulkJobs], call: Here) -> BulkJobsAnswer:
     there is more. Each job is done on its own: those that could not be are in `failed`.
     """
     if data.action == "delete":
-        check(asked_by(), ADMIN)
+        check(call.caller, ADMIN)
     if (data.filter is None) == (data.jobs is None):
         raise InvalidInput("filter", "exactly one of filter and jobs is needed", "say which jobs are meant")
     if not data.dry_run and data.expect is None and not data.confirm:
         raise InvalidInput("expect", "it is not said how many jobs are meant", "ask with dry_run, then send its count")
+    if data.dry_run:
+        return await _bulk(call, data)
+    known = await call.recall_answer(BulkJobsAnswer)
+    return known if known is not None else await call.keep_answer(await _bulk(call, data))
+
+
+async def _bulk(call: Call, data: BulkJobs) -> BulkJobsAnswer:
     if data.jobs is not None:
         return await _named(call, data, data.jobs)
     return await _matching(call, data, _filter_of(data))
@@ -129,8 +126,7 @@ async def _named(call: Call, data: BulkJobs, refs: Sequence[str]) -> BulkJobsAns
     if data.expect is not None and not data.dry_run and len(targets) != data.expect:
         raise Conflict(f"{len(targets)} of the jobs exist, not {data.expect}", field="expect", fix="send their number")
     outcomes = [] if data.dry_run else await _act(call, data.action, targets)
-    gone = NotFound("there is no such job")
-    missing = [] if data.dry_run else [_failure(job_id, gone) for job_id in job_ids if job_id not in found]
+    missing = [] if data.dry_run else [_failure(job_id, *_GONE) for job_id in job_ids if job_id not in found]
     return BulkJobsAnswer(
         dry_run=data.dry_run,
         matched=len(targets),
@@ -144,73 +140,37 @@ async def _named(call: Call, data: BulkJobs, refs: Sequence[str]) -> BulkJobsAns
 async def _act(call: Call, action: Action, targets: Sequence[_Target]) -> list[BulkFailure | None]:
     """What became of each; None if it is as was asked for."""
     todo = [target for target in targets if _lacks(action, target.active)]
-
-    async def here(part: list[_Target]) -> list[_Failures]:
-        some = asyncio.Semaphore(_AT_ONCE)
-        failed = await asyncio.gather(*(_one(call, action, target.job_id, some) for target in part))
-        return [{failure.job: failure for failure in failed if failure is not None}] * len(part)
-
-    def read(answer: bytes, size: int) -> list[_Failures]:
-        failed = msgspec.json.decode(answer, type=BulkJobsAnswer).failed
-        return [{failure.job: failure for failure in failed}] * size
-
+    if not todo:
+        return [None] * len(targets)
+    # Sent again it finds done what was done: it needs no key.
+    asked = {**call.asked(), "key": None, "job_ids": [target.job_id for target in todo]}
     try:
-        found = await call.at_owners(
-            todo,
-            [shard_of(target.job_id) for target in todo],
-            here=here,
-            body=lambda part: _Part(action=action, jobs=[job_text(target.job_id) for target in part]),
-            read=read,
-            label=lambda position: todo[position].name,
-        )
-    except NoonmarkError as error:
+        refusals = await call.perform(_COMMANDS[action](**asked))
+    except (Unavailable, OutcomeUnknown, PartlyDone) as error:
         failures = await _undone(call, action, todo, error)
     else:
-        failures = {ref: failure for one in found for ref, failure in one.items()}
-    return [failures.get(job_text(target.job_id)) for target in targets]
-
-
-async def _one(call: Call, action: Action, job_id: JobId, some: asyncio.Semaphore) -> BulkFailure | None:
-    try:
-        async with some:
-            await _done(call, action, job_id)
-    except NotOwner:
-        raise  # the job's owner is asked anew
-    except NoonmarkError as error:
-        return _failure(job_id, error)
-    return None
-
-
-async def _done(call: Call, action: Action, job_id: JobId) -> None:
-    match action:
-        case "pause":
-            await call.node.pause_job(call.tenant_id, job_id)
-        case "resume":
-            await call.node.resume_job(call.tenant_id, job_id)
-        case "delete":
-            await call.node.delete_job(call.tenant_id, job_id, None)
-        case _:
-            assert_never(action)
+        failures = {
+            target.job_id: _failure(target.job_id, refusal.code, refusal.detail)
+            for target, refusal in zip(todo, refusals, strict=True)
+            if refusal is not None and action != "delete"
+        }
+    return [failures.get(target.job_id) for target in targets]
 
 
 async def _undone(call: Call, action: Action, todo: Sequence[_Target], error: NoonmarkError) -> _Failures:
     """An owner did not answer: what is as was asked for is done, whoever did it."""
     found = await fetch_jobs(call.node.pool, call.tenant_id, [target.job_id for target in todo])
     left = [job_id for job_id, record in found.items() if _lacks(action, record.active)]
-    return {job_text(job_id): _failure(job_id, error) for job_id in left}
+    return {job_id: _failure(job_id, error.code, error.message) for job_id in left}
 
 
 def _lacks(action: Action, active: bool) -> bool:
     return action == "delete" or active != (action == "resume")
 
 
-def _failure(job_id: JobId, error: NoonmarkError) -> BulkFailure:
-    code = error.problem.code if isinstance(error, Relayed) else error.code
-    return BulkFailure(job=job_text(job_id), code=code, detail=error.message)
+def _failure(job_id: JobId, code: str, detail: str) -> BulkFailure:
+    return BulkFailure(job=job_text(job_id), code=code, detail=detail)
 
 
 def _name(spec: str) -> str:
     return msgspec.json.decode(spec, type=_Named).name
-
-
-handlers = [bulk_jobs]

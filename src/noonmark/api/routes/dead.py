@@ -1,33 +1,29 @@
 """/v1/dead: the runs that used up their attempts, the way back, and the way out."""
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Annotated, TypeVar
 
 import msgspec
-from litestar import get, post
-from litestar.params import FromQuery, JSONBody, QueryParameter
 
 from noonmark.api import present
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.pages import AfterDead, Cursor, Limit, decode_cursor, encode_cursor
+from noonmark.api.call import Call
+from noonmark.api.middleware.pages import AfterDead, Cursor, Limit, decode_cursor, encode_cursor
 from noonmark.api.routes.run_list import ErrorText, Reasons, instant_of, range_of, reasons_of, text_of
 from noonmark.clock import NEVER_US, to_datetime
 from noonmark.errors import InvalidInput, NotFound
-from noonmark.model.ids import RunKey, parse_run, run_text, shard_of
+from noonmark.model.ids import RunKey, parse_run, shard_of
 from noonmark.store.reads.dead import DeadFilter, find_dead, list_dead
+from noonmark.wire.commands import DiscardRuns, RedriveRuns
 from noonmark.wire.runs import MAX_AT_ONCE, DeadMatch, DeadPage, Discard, Discarded, Redrive, Redriven
 
-DiedFrom = Annotated[datetime | None, QueryParameter(description="Died from here on.")]
-DiedTo = Annotated[datetime | None, QueryParameter(description="Died before this.")]
+DiedFrom = Annotated[datetime | None, msgspec.Meta(description="Died from here on.")]
+DiedTo = Annotated[datetime | None, msgspec.Meta(description="Died before this.")]
 Many = TypeVar("Many", Redrive, Discard)
 
 
-@get("/")
 async def list_dead_letters(
-    call: Here,
-    job: FromQuery[str | None] = None,
+    call: Call,
+    job: str | None = None,
     reasons: Reasons = None,
     error: ErrorText = None,
     died_from: DiedFrom = None,
@@ -52,32 +48,22 @@ async def list_dead_letters(
     )
 
 
-@post("/redrive", status_code=200, dto=JsonBody, return_dto=None)
-async def redrive(data: JSONBody[Redrive], call: Here) -> Redriven:
+async def redrive(data: Redrive, call: Call) -> Redriven:
     """Makes dead letters runs again, due now, with their attempts counted anew; says how many."""
     keys, more = await _chosen(call, data)
     if data.dry_run:
         return Redriven(redriven=0, matched=len(keys), more=more, dry_run=True)
-
-    def read(answer: bytes) -> int:
-        return msgspec.json.decode(answer, type=Redriven).redriven
-
-    done = await _at_owners(call, keys, call.node.redrive, lambda runs: Redrive(runs=runs), read)
-    return Redriven(redriven=done, matched=len(keys), more=more)
+    done = await call.perform(RedriveRuns(**call.asked(), runs=keys))
+    return Redriven(redriven=sum(done), matched=len(keys), more=more)
 
 
-@post("/discard", status_code=200, dto=JsonBody, return_dto=None)
-async def discard(data: JSONBody[Discard], call: Here) -> Discarded:
+async def discard(data: Discard, call: Call) -> Discarded:
     """Removes dead letters for good; the history of their runs stays. They cannot be redriven any more."""
     keys, more = await _chosen(call, data)
     if data.dry_run:
         return Discarded(discarded=0, matched=len(keys), more=more, dry_run=True)
-
-    def read(answer: bytes) -> int:
-        return msgspec.json.decode(answer, type=Discarded).discarded
-
-    done = await _at_owners(call, keys, call.node.discard, lambda runs: Discard(runs=runs), read)
-    return Discarded(discarded=done, matched=len(keys), more=more)
+    done = await call.perform(DiscardRuns(**call.asked(), runs=keys))
+    return Discarded(discarded=sum(done), matched=len(keys), more=more)
 
 
 async def _chosen(call: Call, data: Many) -> tuple[list[RunKey], bool]:
@@ -112,29 +98,6 @@ async def _filter(
     )
 
 
-async def _at_owners(
-    call: Call,
-    keys: list[RunKey],
-    command: Callable[[int, list[RunKey]], Awaitable[int]],
-    body: Callable[[list[str]], object],
-    read: Callable[[bytes], int],
-) -> int:
-    async def here(part: list[RunKey]) -> list[int]:
-        return _count_once(await command(call.tenant_id, part), len(part))
-
-    if not keys:
-        return 0
-    counts = await call.at_owners(
-        keys,
-        [shard_of(job_id) for job_id, _ in keys],
-        here=here,
-        body=lambda part: body([run_text(key) for key in part]),
-        read=lambda answer, size: _count_once(read(answer), size),
-        label=lambda position: run_text(keys[position]),
-    )
-    return sum(counts)
-
-
 def _parse(call: Call, position: int, text: str) -> RunKey:
     try:
         key = parse_run(text)
@@ -144,11 +107,3 @@ def _parse(call: Call, position: int, text: str) -> RunKey:
     if shard_of(key[0]) >= call.node.shard_count:
         raise NotFound(f"there is no run {text}", field=f"runs[{position}]", fix="list them: GET /v1/dead")
     return key
-
-
-def _count_once(count: int, size: int) -> list[int]:
-    """A part is answered with one number for all its items."""
-    return [count, *[0] * (size - 1)]
-
-
-handlers = [list_dead_letters, redrive, discard]

@@ -5,11 +5,10 @@ import shutil
 from pathlib import Path
 
 import msgspec
-from litestar import get
 
-from noonmark.api.call import Here
-from noonmark.api.ports import NodePort
+from noonmark.api.call import Call
 from noonmark.clock import own_time_us, to_datetime
+from noonmark.node.node import Node
 from noonmark.schedule.zones import tz_version
 from noonmark.store.connect import Pool
 from noonmark.store.reads import doctor as reads
@@ -18,15 +17,13 @@ from noonmark.wire.doctor import DatabaseFacts, Examination, NodeFacts, TableFac
 _BUCKET = re.compile(r'^noonmark_lateness_seconds_bucket\{le="([^"]+)"\} ([0-9.e+]+)$', re.MULTILINE)
 
 
-@get("/v1/doctor")
-async def examine(call: Here) -> Examination:
+async def examine(call: Call) -> Examination:
     """What `noonmark doctor` judges: the database, the work of all tenants, and the node that answers."""
     pool = call.node.pool
     return Examination(database=await _database(pool), work=await _work(pool), node=_node(call.node))
 
 
-@get("/v1/doctor/node")
-async def examine_node(call: Here) -> NodeFacts:
+async def examine_node(call: Call) -> NodeFacts:
     """What the node that answers knows of itself."""
     return _node(call.node)
 
@@ -78,7 +75,7 @@ async def _work(pool: Pool) -> WorkFacts:
     )
 
 
-def _node(node: NodePort) -> NodeFacts:
+def _node(node: Node) -> NodeFacts:
     grants, p95_s = lateness(node.metrics_text().decode())
     return NodeFacts(
         address=node.address,
@@ -111,6 +108,3 @@ def _disk(data_directory: str | None) -> tuple[int | None, int | None]:
             continue
         return usage.free, usage.total
     return None, None
-
-
-handlers = [examine, examine_node]

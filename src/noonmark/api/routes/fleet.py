@@ -1,20 +1,15 @@
 """/v1/nodes, /v1/workers, /v1/shards, /v1/tasks, /v1/version: who is there."""
 
-from litestar import get, put
-from litestar.params import JSONBody
-
 from noonmark.api.bodies import NodeList, ShardInfo, ShardList, TaskNames, Version, WorkerPage
-from noonmark.api.call import Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.pages import BelowId, Cursor, Limit, cut, decode_cursor, encode_cursor
+from noonmark.api.call import Call
+from noonmark.api.middleware.pages import BelowId, Cursor, Limit, cut, decode_cursor, encode_cursor
 from noonmark.api.validate import check_tasks
 from noonmark.clock import to_datetime
 from noonmark.store.reads import fleet as reads
 from noonmark.wire.resources import NodeInfo, WorkerInfo
 
 
-@get("/v1/nodes")
-async def list_nodes(call: Here) -> NodeList:
+async def list_nodes(call: Call) -> NodeList:
     """Those that nobody has declared dead; `silent` ones let their lease pass and are about to be."""
     return NodeList(
         [
@@ -31,8 +26,7 @@ async def list_nodes(call: Here) -> NodeList:
     )
 
 
-@get("/v1/workers")
-async def list_workers(call: Here, limit: Limit = 100, cursor: Cursor = None) -> WorkerPage:
+async def list_workers(call: Call, limit: Limit = 100, cursor: Cursor = None) -> WorkerPage:
     """The last registered first; `seen_at` tells who is still there."""
     below = decode_cursor(cursor, BelowId).id
     rows, more = cut(await reads.list_workers(call.node.pool, below=below, limit=limit + 1), limit)
@@ -51,8 +45,7 @@ async def list_workers(call: Here, limit: Limit = 100, cursor: Cursor = None) ->
     return WorkerPage(workers, encode_cursor(BelowId(workers[-1].id)) if more else None)
 
 
-@get("/v1/shards")
-async def list_shards(call: Here) -> ShardList:
+async def list_shards(call: Call) -> ShardList:
     return ShardList(
         [
             ShardInfo(
@@ -67,8 +60,7 @@ async def list_shards(call: Here) -> ShardList:
     )
 
 
-@put("/v1/tasks", dto=JsonBody, return_dto=None)
-async def declare_tasks(data: JSONBody[TaskNames], call: Here) -> TaskNames:
+async def declare_tasks(data: TaskNames, call: Call) -> TaskNames:
     """Makes tasks known before the first worker that has them, so that jobs can name them; the others stay known."""
     check_tasks(data.tasks)
     if data.tasks:
@@ -76,9 +68,5 @@ async def declare_tasks(data: JSONBody[TaskNames], call: Here) -> TaskNames:
     return data
 
 
-@get("/v1/version")
-async def read_version(call: Here) -> Version:
+async def read_version(call: Call) -> Version:
     return Version(call.node.version)
-
-
-handlers = [list_nodes, list_workers, list_shards, declare_tasks, read_version]

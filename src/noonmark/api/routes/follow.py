@@ -1,17 +1,15 @@
 """Server-sent events: the states of a run until it ends, and of the runs of a job for as long as somebody listens."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Annotated
 
 import msgspec
-from litestar import Response, get
-from litestar.di import NamedDependency
-from litestar.params import FromPath, HeaderParameter, SkipValidation
-from litestar.response import Stream
 
 from noonmark.api import present
-from noonmark.api.call import Here
+from noonmark.api.call import Call
+from noonmark.api.dispatch.answer import Response, Stream
+from noonmark.api.dispatch.signature import Header
 from noonmark.api.routes.followers import LATE_US, Follower, Followers, mark
 from noonmark.api.routes.runs import no_run
 from noonmark.clock import SECOND_US
@@ -26,14 +24,13 @@ _PING = b": ping\n\n"
 
 LastEventId = Annotated[
     str | None,
-    HeaderParameter(name="Last-Event-ID", max_length=200, description="The id of the last event that was received."),
+    Header("Last-Event-ID"),
+    msgspec.Meta(max_length=200, description="The id of the last event that was received."),
 ]
-Following = NamedDependency[SkipValidation[Followers]]
 
 
-@get("/{run_id:str}/follow", media_type="text/event-stream")
 async def follow_run(
-    run_id: FromPath[str], call: Here, followers: Following, last_event_id: LastEventId = None
+    run_id: str, call: Call, followers: Followers, last_event_id: LastEventId = None
 ) -> Response[None] | Stream:
     """Server-sent events: `state` with the run as it stands, now and at each change, until it has ended.
 
@@ -53,8 +50,7 @@ async def follow_run(
     return _stream(followers, follower)
 
 
-@get("/{ref:str}/follow", media_type="text/event-stream")
-async def follow_job(ref: FromPath[str], call: Here, followers: Following, last_event_id: LastEventId = None) -> Stream:
+async def follow_job(ref: str, call: Call, followers: Followers, last_event_id: LastEventId = None) -> Stream:
     """Server-sent events: `state` with each run of the job, now if it is live, and whenever its state changes.
 
     Changes are told within about a second, for up to 100 live runs and 100 ends in that time. Whoever comes back with
@@ -74,7 +70,7 @@ def _stream(followers: Followers, follower: Follower) -> Stream:
     return Stream(_events(followers, follower), media_type="text/event-stream", headers=headers)
 
 
-async def _events(followers: Followers, follower: Follower) -> AsyncIterator[bytes]:
+async def _events(followers: Followers, follower: Follower) -> AsyncGenerator[bytes]:
     # The place is taken here and not by the route: this is what ends when the listener hangs up.
     async with followers.following(follower):
         yield _OPENING
@@ -96,7 +92,3 @@ def _event(follower: Follower, key: RunKey, record: RunRecord) -> bytes:
     told = mark(record) if follower.run is not None else str(follower.since_us)
     body = msgspec.json.encode(present.run(key, record, record.job_name))
     return b"id: " + told.encode() + b"\nevent: state\ndata: " + body + b"\n\n"
-
-
-run_handlers = [follow_run]
-job_handlers = [follow_job]

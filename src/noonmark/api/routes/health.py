@@ -3,27 +3,21 @@
 import asyncio
 
 import asyncpg
-from litestar import Response, get
-from litestar.di import NamedDependency
-from litestar.params import SkipValidation
 
 from noonmark.api.bodies import Health, Readiness
-from noonmark.api.ports import NodePort
+from noonmark.api.dispatch.answer import Response
 from noonmark.errors import NoonmarkError
+from noonmark.node.node import Node
 
 _PING_S = 2.0
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-Node = NamedDependency[SkipValidation[NodePort]]
 
-
-@get("/healthz")
 async def healthz() -> Health:
     """The process is alive and its loop turns; nothing else is asked, so that a lost database restarts nobody."""
     return Health("alive")
 
 
-@get("/readyz")
 async def readyz(node: Node) -> Response[Readiness]:
     reasons = []
     if not node.ready:
@@ -36,9 +30,5 @@ async def readyz(node: Node) -> Response[Readiness]:
     return Response(Readiness(not reasons, reasons), status_code=503 if reasons else 200)
 
 
-@get("/metrics")
 async def metrics(node: Node) -> Response[bytes]:
     return Response(node.metrics_text(), media_type=_METRICS_TYPE)
-
-
-handlers = [healthz, readyz, metrics]

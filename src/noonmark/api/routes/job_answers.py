@@ -1,10 +1,9 @@
 """A job as an answer: read after what was done to it, with its ETag."""
 
-from litestar import Response
-
 from noonmark.api import present
 from noonmark.api.call import Call
-from noonmark.api.manners.etags import etag
+from noonmark.api.dispatch.answer import Response
+from noonmark.api.middleware.etags import etag
 from noonmark.errors import NotFound
 from noonmark.model.ids import JobId
 from noonmark.store.reads.jobs import JobRecord, fetch_jobs

@@ -1,82 +1,48 @@
 """/v1/jobs: create, read, list, change, delete, pause, resume, and trigger jobs; their runs and versions."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
-from litestar import Response, delete, get, patch, post
-from litestar.params import FromPath, HeaderParameter, JSONBody, QueryParameter
 
 from noonmark.api import present
 from noonmark.api.bodies import JobBatch, JobList, JobPage
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.etags import expected_version
-from noonmark.api.manners.pages import AfterName, Cursor, Limit, cut, decode_cursor, encode_cursor
+from noonmark.api.call import Call
+from noonmark.api.dispatch.answer import Response
+from noonmark.api.dispatch.signature import Header
+from noonmark.api.middleware.etags import expected_version
+from noonmark.api.middleware.pages import AfterName, Cursor, Limit, cut, decode_cursor, encode_cursor
 from noonmark.api.routes.job_answers import reread, tagged
 from noonmark.api.routes.runs import submit_one
 from noonmark.api.routes.selection import JobState, Labels, NamePrefix, Queue, Task, selection
 from noonmark.api.validate import in_turns
-from noonmark.errors import DuplicateName, NotFound
-from noonmark.model.ids import shard_of
+from noonmark.errors import DuplicateName, NoonmarkError, NotFound
 from noonmark.store.reads import jobs as reads
+from noonmark.wire.commands import CreateJobs, DeleteJobs, PatchJob, PauseJobs, ResumeJobs
 from noonmark.wire.jobs import Trigger
 from noonmark.wire.resources import Job, JobPatch, JobSpec, Run, Submission
 
 IfMatch = Annotated[
-    str | None, HeaderParameter(name="If-Match", max_length=40, description="The version that the change is meant for.")
+    str | None, Header("If-Match"), msgspec.Meta(max_length=40, description="The version that the change is meant for.")
 ]
 
 
-class _SomeJobs(msgspec.Struct, frozen=True):
-    """Another node's answer to its part of a batch: passed on unread."""
-
-    jobs: list[msgspec.Raw]
-
-
-def _some_jobs(answer: bytes, _size: int) -> list[Any]:
-    return list(msgspec.json.decode(answer, type=_SomeJobs).jobs)
-
-
-@post("/", dto=JsonBody, return_dto=None)
-async def create_job(data: JSONBody[JobSpec], call: Here) -> Response[Job]:
+async def create_job(data: JobSpec, call: Call) -> Response[Job]:
     """Makes a job; a name that is taken is refused."""
-    await call.validator.check_jobs([data], call.now_us, "")
-    await _refuse_known_names(call, [data], "")
-
-    async def command() -> Job:
-        return (await _create(call, [data]))[0]
-
-    job = await call.at_owner(call.shard_of_ref(data.name), command, Job)
+    [job] = await _create(call, [data], "")
     return tagged(job, 201, {"Location": f"/v1/jobs/{job.id}"})
 
 
-@post("/batch", dto=JsonBody, return_dto=None)
-async def create_jobs(data: JSONBody[JobBatch], call: Here) -> JobList:
+async def create_jobs(data: JobBatch, call: Call) -> JobList:
     """Up to 10,000 jobs, all checked before any is stored.
 
     Each owner stores its part of the batch or none of it. If an owner fails after another has stored its part, the
     answer is 503 `partly_done` and its detail names the jobs that were created.
     """
-    await call.validator.check_jobs(data.jobs, call.now_us, "jobs[{}].")
-    await _refuse_known_names(call, data.jobs, "jobs[{}].")
-
-    async def here(specs: list[JobSpec]) -> list[Any]:
-        return await _create(call, specs)
-
-    jobs: list[Any] = await call.at_owners(
-        data.jobs,
-        [call.shard_of_ref(spec.name) for spec in data.jobs],
-        here=here,
-        body=JobBatch,
-        read=_some_jobs,
-        label=lambda position: f"jobs[{position}] {data.jobs[position].name}",
-    )
-    return JobList(jobs)
+    return JobList(await _create(call, data.jobs, "jobs[{}]."))
 
 
-@get("/")
 async def list_jobs(
-    call: Here,
+    call: Call,
     limit: Limit = 100,
     cursor: Cursor = None,
     name_prefix: NamePrefix = "",
@@ -84,7 +50,7 @@ async def list_jobs(
     labels: Labels = None,
     task: Task = None,
     queue: Queue = None,
-    count: Annotated[bool, QueryParameter(description="Also count all that match.")] = False,
+    count: Annotated[bool, msgspec.Meta(description="Also count all that match.")] = False,
 ) -> JobPage:
     """By name: it is unique in the tenant and never changes, so no job is shown twice or left out between pages."""
     wanted = selection(name_prefix=name_prefix, labels=labels, state=in_state, task=task, queue=queue)
@@ -96,66 +62,44 @@ async def list_jobs(
     return JobPage(jobs, encode_cursor(AfterName(jobs[-1].name)) if more else None, matching)
 
 
-@get("/{ref:str}")
-async def read_job(ref: FromPath[str], call: Here) -> Response[Job]:
+async def read_job(ref: str, call: Call) -> Response[Job]:
     """One job, by its id or its name."""
     return tagged(present.job(await call.job(ref), call.tenant, call.now_us))
 
 
-@patch("/{ref:str}", dto=JsonBody, return_dto=None)
-async def change_job(
-    ref: FromPath[str], data: JSONBody[JobPatch], call: Here, if_match: IfMatch = None
-) -> Response[Job]:
+async def change_job(ref: str, data: JobPatch, call: Call, if_match: IfMatch = None) -> Response[Job]:
     """Changes the fields that are given, as a new version."""
     expected = expected_version(if_match)
     record = await call.job(ref)
     await call.validator.check_patch(present.read_spec(record), data, call.now_us)
 
-    async def command() -> Job:
-        await call.node.update_job(call.tenant_id, record.job_id, data, expected)
-        return await reread(call, record.job_id)
-
-    return tagged(await call.at_owner(shard_of(record.job_id), command, Job))
+    change = PatchJob(**call.asked(), job_id=record.job_id, patch=data, expected_version=expected)
+    await call.perform(change)
+    return tagged(await reread(call, record.job_id))
 
 
-@delete("/{ref:str}")
-async def delete_job(ref: FromPath[str], call: Here, if_match: IfMatch = None) -> None:
+async def delete_job(ref: str, call: Call, if_match: IfMatch = None) -> None:
     """Deletes the job; its waiting runs are withdrawn and its running ones are asked to stop."""
     expected = expected_version(if_match)
     job_id = (await call.job(ref)).job_id
-
-    async def command() -> None:
-        await call.node.delete_job(call.tenant_id, job_id, expected)
-
-    await call.at_owner(shard_of(job_id), command, type(None))
+    await done_to(call, DeleteJobs(**call.asked(), job_ids=[job_id], expected_version=expected))
 
 
-@post("/{ref:str}/pause", status_code=200)
-async def pause_job(ref: FromPath[str], call: Here) -> Response[Job]:
+async def pause_job(ref: str, call: Call) -> Response[Job]:
     """Nothing of the job starts until it is resumed; what is running goes on."""
     job_id = (await call.job(ref)).job_id
-
-    async def command() -> Job:
-        await call.node.pause_job(call.tenant_id, job_id)
-        return await reread(call, job_id)
-
-    return tagged(await call.at_owner(shard_of(job_id), command, Job))
+    await done_to(call, PauseJobs(**call.asked(), job_ids=[job_id]))
+    return tagged(await reread(call, job_id))
 
 
-@post("/{ref:str}/resume", status_code=200)
-async def resume_job(ref: FromPath[str], call: Here) -> Response[Job]:
+async def resume_job(ref: str, call: Call) -> Response[Job]:
     """The job fires again, and its parked runs go on; what passed during the pause is not made up for."""
     job_id = (await call.job(ref)).job_id
-
-    async def command() -> Job:
-        await call.node.resume_job(call.tenant_id, job_id)
-        return await reread(call, job_id)
-
-    return tagged(await call.at_owner(shard_of(job_id), command, Job))
+    await done_to(call, ResumeJobs(**call.asked(), job_ids=[job_id]))
+    return tagged(await reread(call, job_id))
 
 
-@post("/{ref:str}/trigger", status_code=202, dto=JsonBody, return_dto=None)
-async def trigger_job(ref: FromPath[str], call: Here, data: JSONBody[Trigger | None] = None) -> Response[Run]:
+async def trigger_job(ref: str, call: Call, data: Trigger | None = None) -> Response[Run]:
     """One run of the job, now or at a time; the body may be left out.
 
     With a `dedup_key`, the same key leads to the run that exists for the next 24 hours.
@@ -165,13 +109,27 @@ async def trigger_job(ref: FromPath[str], call: Here, data: JSONBody[Trigger | N
     return Response(run, headers={"Location": f"/v1/runs/{run.id}"})
 
 
-async def _create(call: Call, specs: list[JobSpec]) -> list[Job]:
-    job_ids = await call.node.create_jobs(call.tenant_id, specs)
+async def _create(call: Call, specs: list[JobSpec], path: str) -> list[Job]:
+    command = CreateJobs(**call.asked(), specs=specs)
+    try:
+        await call.validator.check_jobs(specs, call.now_us, path)
+        await _refuse_known_names(call, specs, path)
+    except NoonmarkError:
+        if not await call.was_begun(command):
+            raise
+    job_ids = await call.perform(command)
     records = await reads.fetch_jobs(call.node.pool, call.tenant_id, job_ids)
     wanted = [records[job_id] for job_id in job_ids if job_id in records]
     if len(wanted) < len(job_ids):
-        raise NotFound("a job was created, and deleted again before it could be read")
+        raise NotFound("a job was created, and has been deleted since")
     return [present.job(record, call.tenant, call.now_us) async for _, record in in_turns(wanted)]
+
+
+async def done_to(call: Call, command: PauseJobs | ResumeJobs | DeleteJobs) -> None:
+    """One job: raises why it could not be done."""
+    [refusal] = await call.perform(command)
+    if refusal is not None:
+        raise NotFound(refusal.detail, field="job", fix="list the jobs: GET /v1/jobs")
 
 
 async def _refuse_known_names(call: Call, specs: list[JobSpec], path: str) -> None:
@@ -185,16 +143,3 @@ async def _refuse_known_names(call: Call, specs: list[JobSpec], path: str) -> No
                 field=path.format(position) + "name",
                 fix="choose another name, or change that job: PATCH /v1/jobs/{name}",
             )
-
-
-handlers = [
-    create_job,
-    create_jobs,
-    list_jobs,
-    read_job,
-    change_job,
-    delete_job,
-    pause_job,
-    resume_job,
-    trigger_job,
-]

@@ -2,18 +2,16 @@
 
 from datetime import datetime
 
-from litestar import Response, delete, get, post
-from litestar.params import FromPath, FromQuery, JSONBody
-
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.pages import AfterId, Cursor, Limit, cut, decode_cursor, encode_cursor
+from noonmark.api.call import Call
+from noonmark.api.dispatch.answer import Response
+from noonmark.api.middleware.pages import AfterId, Cursor, Limit, cut, decode_cursor, encode_cursor
 from noonmark.clock import from_datetime, to_datetime
 from noonmark.errors import InvalidInput, NotFound
 from noonmark.model.caller import Role
 from noonmark.model.ids import key_text, parse_key
 from noonmark.node.commands import key_commands
 from noonmark.node.commands.key_commands import NewSecret, no_key, no_tenant
+from noonmark.store.connect import Connection
 from noonmark.store.keys import KeyRecord, fetch_key, list_keys
 from noonmark.wire.keys import Key, KeyPage, KeyWithSecret, NewKey, RoleName, Rotate, WhoAmI
 
@@ -21,18 +19,14 @@ _ONCE = {"Cache-Control": "no-store"}
 """The answer holds a secret: neither a cache nor the store of idempotent answers may keep it."""
 
 
-@get("/v1/whoami")
-async def who_am_i(call: Here) -> WhoAmI:
+async def who_am_i(call: Call) -> WhoAmI:
     """The name, the role and the tenant of the key that the request shows."""
     caller = call.caller
     key = None if caller.key_id is None else key_text(caller.key_id)
     return WhoAmI(name=caller.name, role=caller.role.value, tenant=caller.tenant, key=key)
 
 
-@get("/v1/keys")
-async def list_all_keys(
-    call: Here, tenant: FromQuery[str | None] = None, limit: Limit = 100, cursor: Cursor = None
-) -> KeyPage:
+async def list_all_keys(call: Call, tenant: str | None = None, limit: Limit = 100, cursor: Cursor = None) -> KeyPage:
     """Keys by id, revoked ones too; of one tenant, or of all that the caller's key reaches."""
     only = call.caller.tenant_id if tenant is None else await _tenant_id(call, tenant)
     after = decode_cursor(cursor, AfterId).id
@@ -41,16 +35,16 @@ async def list_all_keys(
     return KeyPage(keys, encode_cursor(AfterId(rows[-1].key_id)) if more else None)
 
 
-@post("/v1/keys", dto=JsonBody, return_dto=None)
-async def create_key(data: JSONBody[NewKey], call: Here) -> Response[KeyWithSecret]:
+async def create_key(data: NewKey, call: Call) -> Response[KeyWithSecret]:
     """Makes a key and shows it once: only a digest of it is stored."""
     if "\0" in data.name or not data.name.strip():
         raise InvalidInput("name", f"{data.name[:40]!r} is not a name", "say in a few words whose key it is")
     tenant_id = call.caller.tenant_id if data.tenant is None else await _tenant_id(call, data.tenant)
     tenant = call.caller.tenant if data.tenant is None else data.tenant
-    async with call.node.pool.acquire() as connection:
-        made = await key_commands.create_key(
-            connection,  # type: ignore[arg-type]
+
+    async def create(connection: Connection) -> NewSecret:
+        return await key_commands.create_key(
+            connection,
             call.caller,
             call.now_us,
             name=data.name,
@@ -59,27 +53,29 @@ async def create_key(data: JSONBody[NewKey], call: Here) -> Response[KeyWithSecr
             tenant=tenant,
             expires_us=None if data.expires_at is None else _instant_us(data.expires_at),
         )
+
+    made = await call.change_registry(create, NewSecret, secret=True)
     call.keys.close_door()
     return await _shown_once(call, made, 201)
 
 
-@get("/v1/keys/{key_id:str}")
-async def read_key(key_id: FromPath[str], call: Here) -> Key:
+async def read_key(key_id: str, call: Call) -> Key:
     """What is known of a key: never the key itself."""
     return _key(await _fetch(call, _parse(key_id)), call.now_us)
 
 
-@post("/v1/keys/{key_id:str}/rotate", status_code=200, dto=JsonBody, return_dto=None)
-async def rotate_key(key_id: FromPath[str], data: JSONBody[Rotate], call: Here) -> Response[KeyWithSecret]:
+async def rotate_key(key_id: str, data: Rotate, call: Call) -> Response[KeyWithSecret]:
     """Gives the key a new secret, shown once; the old one stays good for `grace_s`, here and on every other node."""
     wanted = _parse(key_id)
-    async with call.node.pool.acquire() as connection:
-        made = await key_commands.rotate_key(connection, call.caller, call.now_us, wanted, data.grace_s)  # type: ignore[arg-type]
+
+    async def rotate(connection: Connection) -> NewSecret:
+        return await key_commands.rotate_key(connection, call.caller, call.now_us, wanted, data.grace_s)
+
+    made = await call.change_registry(rotate, NewSecret, secret=True)
     return await _shown_once(call, made, 200)
 
 
-@delete("/v1/keys/{key_id:str}", status_code=200)
-async def revoke_key(key_id: FromPath[str], call: Here) -> Key:
+async def revoke_key(key_id: str, call: Call) -> Key:
     """Ends the key for good: at once on this node, within 10 seconds on every other."""
     wanted = _parse(key_id)
     async with call.node.pool.acquire() as connection:
@@ -149,6 +145,3 @@ def _key(row: KeyRecord, now_us: int) -> Key:
 
 def _time(instant_us: int | None) -> datetime | None:
     return None if instant_us is None else to_datetime(instant_us)
-
-
-handlers = [who_am_i, list_all_keys, create_key, read_key, rotate_key, revoke_key]

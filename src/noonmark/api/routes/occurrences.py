@@ -1,36 +1,34 @@
 """/v1/jobs/{ref}/fires, /skip and /backfill: the times that a job's schedule names, to come and past."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Annotated
 
-from litestar import delete, get, post
-from litestar.params import FromPath, JSONBody, QueryParameter
+import msgspec
 
 from noonmark.api import present
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
+from noonmark.api.call import Call
+from noonmark.api.dispatch.signature import Query
 from noonmark.api.recurrences import recurrence_of
 from noonmark.clock import from_datetime, to_datetime
 from noonmark.errors import InvalidInput
-from noonmark.model.ids import JobId, RunKey, job_text, run_text, shard_of
+from noonmark.model.ids import RunKey, job_text, run_text
 from noonmark.schedule import once_at_us
 from noonmark.schedule.preview import MAX_FIRES, Notice, fires_at
 from noonmark.store.reads.jobs import JobRecord
+from noonmark.wire.commands import BackfillJob, SkipFire, UnskipFire
 from noonmark.wire.jobs import Backfill, BackfillAnswer, JobFire, JobFires, Skip, Skipped
 from noonmark.wire.resources import JobSpec
 
-Count = Annotated[int, QueryParameter(ge=1, le=MAX_FIRES, description="How many to return at most.")]
-From = Annotated[datetime | None, QueryParameter(name="from", description="Fires after this time; left out: now.")]
-Nominal = Annotated[datetime | None, QueryParameter(description="The skipped occurrence; left out: the first.")]
+Count = Annotated[int, msgspec.Meta(ge=1, le=MAX_FIRES, description="How many to return at most.")]
+From = Annotated[datetime | None, Query("from"), msgspec.Meta(description="Fires after this time; left out: now.")]
+Nominal = Annotated[datetime | None, msgspec.Meta(description="The skipped occurrence; left out: the first.")]
 
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 _FAR_US = 7_258_118_400_000_000
 
 
-@get("/{ref:str}/fires")
-async def list_fires(ref: FromPath[str], call: Here, count: Count = 10, from_at: From = None) -> JobFires:
+async def list_fires(ref: str, call: Call, count: Count = 10, from_at: From = None) -> JobFires:
     """The next fires of a job: within its bounds, with its own jitter, and with what it was told to skip.
 
     A paused job has none until it is resumed; of a fixed delay only the next can be known.
@@ -48,8 +46,7 @@ async def list_fires(ref: FromPath[str], call: Here, count: Count = 10, from_at:
     )
 
 
-@post("/{ref:str}/skip", dto=JsonBody, return_dto=None, status_code=200)
-async def skip_fire(ref: FromPath[str], call: Here, data: JSONBody[Skip | None] = None) -> Skipped:
+async def skip_fire(ref: str, call: Call, data: Skip | None = None) -> Skipped:
     """Skips the next fire, or the one that is named: it never runs. To ask again changes nothing.
 
     If its run exists but has not started, the run is withdrawn; one that has started can only be cancelled.
@@ -57,19 +54,17 @@ async def skip_fire(ref: FromPath[str], call: Here, data: JSONBody[Skip | None] 
     job_id = (await call.job(ref)).job_id
     nominal_at = None if data is None else data.nominal_at
     nominal_us = None if nominal_at is None else _instant("nominal_at", nominal_at)
-    return await _at_owner(call, job_id, lambda: call.node.skip(call.tenant_id, job_id, nominal_us), skipped=True)
+    return _shown(await call.perform(SkipFire(**call.asked(), job_id=job_id, nominal_us=nominal_us)), skipped=True)
 
 
-@delete("/{ref:str}/skip", status_code=200)
-async def unskip_fire(ref: FromPath[str], call: Here, nominal_at: Nominal = None) -> Skipped:
+async def unskip_fire(ref: str, call: Call, nominal_at: Nominal = None) -> Skipped:
     """Takes back a skip whose time is to come: of the named occurrence, or of the first."""
     job_id = (await call.job(ref)).job_id
     nominal_us = None if nominal_at is None else _instant("nominal_at", nominal_at)
-    return await _at_owner(call, job_id, lambda: call.node.unskip(call.tenant_id, job_id, nominal_us), skipped=False)
+    return _shown(await call.perform(UnskipFire(**call.asked(), job_id=job_id, nominal_us=nominal_us)), skipped=False)
 
 
-@post("/{ref:str}/backfill", dto=JsonBody, return_dto=None, status_code=200)
-async def backfill(ref: FromPath[str], data: JSONBody[Backfill], call: Here) -> BackfillAnswer:
+async def backfill(ref: str, data: Backfill, call: Call) -> BackfillAnswer:
     """Makes runs for occurrences of a range in the past that have none and had none; they are due at once.
 
     Each gets the nominal time of its occurrence, so none can run twice, however often this is sent.
@@ -80,27 +75,21 @@ async def backfill(ref: FromPath[str], data: JSONBody[Backfill], call: Here) -> 
     if from_us > to_us:
         raise InvalidInput("from", "the range ends before it begins", "give a start that is before the end")
     job_id = (await call.job(ref)).job_id
-
-    async def command() -> BackfillAnswer:
-        found = await call.node.backfill(call.tenant_id, job_id, from_us, to_us, data.limit, dry_run=data.dry_run)
-        made = [to_datetime(nominal_us) for nominal_us in found.made_us]
-        return BackfillAnswer(
-            count=len(made),
-            known=found.known,
-            first_at=made[0] if made else None,
-            last_at=made[-1] if made else None,
-            next_from=None if found.next_us is None else to_datetime(found.next_us),
-        )
-
-    return await call.at_owner(shard_of(job_id), command, BackfillAnswer)
+    found = await call.perform(
+        BackfillJob(**call.asked(), job_id=job_id, from_us=from_us, to_us=to_us, limit=data.limit, dry_run=data.dry_run)
+    )
+    made = [to_datetime(nominal_us) for nominal_us in found.made_us]
+    return BackfillAnswer(
+        count=len(made),
+        known=found.known,
+        first_at=made[0] if made else None,
+        last_at=made[-1] if made else None,
+        next_from=None if found.next_us is None else to_datetime(found.next_us),
+    )
 
 
-async def _at_owner(call: Call, job_id: JobId, act: Callable[[], Awaitable[RunKey]], *, skipped: bool) -> Skipped:
-    async def command() -> Skipped:
-        key = await act()
-        return Skipped(job=job_text(job_id), run=run_text(key), nominal_at=to_datetime(key[1]), skipped=skipped)
-
-    return await call.at_owner(shard_of(job_id), command, Skipped)
+def _shown(key: RunKey, *, skipped: bool) -> Skipped:
+    return Skipped(job=job_text(key[0]), run=run_text(key), nominal_at=to_datetime(key[1]), skipped=skipped)
 
 
 def _fires(record: JobRecord, key: str, after_us: int, count: int) -> tuple[list[JobFire], list[Notice], bool]:
@@ -145,6 +134,3 @@ def _instant(field: str, at: datetime) -> int:
     if not _EARLIEST <= at <= _LATEST:
         raise InvalidInput(field, f"{at.isoformat()} is out of bounds", "use a time from 1970 to 2100")
     return from_datetime(at)
-
-
-handlers = [list_fires, skip_fire, unskip_fire, backfill]

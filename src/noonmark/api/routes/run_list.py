@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from typing import Annotated, cast
 
 import msgspec
-from litestar.params import QueryParameter
 
 from noonmark.api import present
 from noonmark.api.call import Call
-from noonmark.api.manners.pages import decode_cursor, encode_cursor
+from noonmark.api.dispatch.signature import Query
+from noonmark.api.middleware.pages import decode_cursor, encode_cursor
 from noonmark.clock import NEVER_US, from_datetime, to_datetime
 from noonmark.errors import InvalidInput
 from noonmark.model.reason import Reason
@@ -18,28 +18,26 @@ from noonmark.store.reads.runs import ALL_STATES, RunState
 from noonmark.wire.runs import MAX_ERROR_TEXT, RunPage
 
 States = Annotated[
-    list[str] | None, QueryParameter(name="state", description="Only runs in this state; may be given again.")
+    list[str] | None, Query("state"), msgspec.Meta(description="Only runs in this state; may be given again.")
 ]
 Reasons = Annotated[
-    list[str] | None, QueryParameter(name="reason", description="Only for this reason; may be given again.")
+    list[str] | None, Query("reason"), msgspec.Meta(description="Only for this reason; may be given again.")
 ]
 Labels = Annotated[
     list[str] | None,
-    QueryParameter(
-        name="label", description="Only of jobs with this label, `key` or `key:value`; given again, with all of them."
-    ),
+    Query("label"),
+    msgspec.Meta(description="Only of jobs with this label, `key` or `key:value`; given again, with all of them."),
 ]
 ErrorText = Annotated[
     str | None,
-    QueryParameter(
-        name="error", min_length=1, max_length=MAX_ERROR_TEXT, description="A part of the error, in any case."
-    ),
+    Query("error"),
+    msgspec.Meta(min_length=1, max_length=MAX_ERROR_TEXT, description="A part of the error, in any case."),
 ]
 # As text, because `from` cannot be the name of an argument, and a refusal names the argument.
-From = Annotated[str | None, QueryParameter(name="from", format="date-time", description="Nominal time from here on.")]
-To = Annotated[str | None, QueryParameter(name="to", format="date-time", description="Nominal time before this.")]
-FinishedFrom = Annotated[datetime | None, QueryParameter(description="Ended from here on; leaves live runs out.")]
-FinishedTo = Annotated[datetime | None, QueryParameter(description="Ended before this; leaves live runs out.")]
+From = Annotated[str | None, Query("from"), msgspec.Meta(description="Nominal time from here on.")]
+To = Annotated[str | None, Query("to"), msgspec.Meta(description="Nominal time before this.")]
+FinishedFrom = Annotated[datetime | None, msgspec.Meta(description="Ended from here on; leaves live runs out.")]
+FinishedTo = Annotated[datetime | None, msgspec.Meta(description="Ended before this; leaves live runs out.")]
 
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 _Instant = Annotated[int, msgspec.Meta(ge=0, le=NEVER_US)]

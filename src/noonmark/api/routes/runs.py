@@ -2,66 +2,52 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
-from litestar import get, post
-from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from noonmark.api import present
 from noonmark.api.bodies import AttemptList, RunBatch, RunIds
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.pages import Cursor, Limit
+from noonmark.api.call import Call
+from noonmark.api.dispatch.signature import Query
+from noonmark.api.middleware.pages import Cursor, Limit
 from noonmark.api.routes import run_list
 from noonmark.api.validate import ID_PREFIX
 from noonmark.clock import NEVER_US
-from noonmark.errors import Conflict, InvalidInput, JobPaused, NotFound
-from noonmark.model.ids import JobId, RunKey, parse_job, parse_run, run_text, shard_of
+from noonmark.errors import Conflict, InvalidInput, JobPaused, NoonmarkError, NotFound
+from noonmark.model.ids import JobId, RunKey, parse_job, parse_run, run_text
 from noonmark.model.job import label_texts
 from noonmark.store.reads.jobs import KnownJob, fetch_job_ids, fetch_jobs
 from noonmark.store.reads.run_list import RunFilter
 from noonmark.store.reads.runs import fetch_run, list_attempts
+from noonmark.wire.commands import CancelRun, Command, RetryRun, SubmitRun, SubmitRuns
 from noonmark.wire.resources import Attempt, Run, Submission
 from noonmark.wire.runs import Included, RunPage, RunWithAttempts
 
 MAX_ATTEMPTS = 1000
 Include = Annotated[
     list[Included] | None,
-    QueryParameter(name="include", description="`attempts`: those that ended, with their results."),
+    Query("include"),
+    msgspec.Meta(description="`attempts`: those that ended, with their results."),
 ]
 
 
-@post("/batch", status_code=202, dto=JsonBody, return_dto=None)
-async def submit_runs(data: JSONBody[RunBatch], call: Here) -> RunIds:
+async def submit_runs(data: RunBatch, call: Call) -> RunIds:
     """Up to 10,000 runs, of one job or of many; the ids come back in order.
 
     All are checked before any is stored, and each owner stores its part of the batch or none of it. If an owner fails
     after another has stored its part, the answer is 503 `partly_done` and its detail names the runs that exist.
     """
-    await _check(call, data.runs, "runs[{}].")
-
-    async def here(submissions: list[Submission]) -> list[str]:
-        async with _pointing(call, data.runs, "runs[{}]."):
-            return [run_text(key) for key in await call.node.submit(call.tenant_id, submissions)]
-
-    shards = {ref: call.shard_of_ref(ref) for ref in {submission.job for submission in data.runs}}
-    return RunIds(
-        await call.at_owners(
-            data.runs,
-            [shards[submission.job] for submission in data.runs],
-            here=here,
-            body=RunBatch,
-            read=lambda answer, _: msgspec.json.decode(answer, type=RunIds).runs,
-            label=lambda position: f"runs[{position}]",
-        )
-    )
+    command = SubmitRuns(**call.asked(), submissions=data.runs)
+    await _check(call, command, data.runs, "runs[{}].")
+    async with _pointing(call, data.runs, "runs[{}]."):
+        keys = await call.perform(command)
+    return RunIds([run_text(key) for key in keys])
 
 
-@get("/")
 async def list_all_runs(
-    call: Here,
-    job: FromQuery[str | None] = None,
+    call: Call,
+    job: str | None = None,
     states: run_list.States = None,
     reasons: run_list.Reasons = None,
     labels: run_list.Labels = None,
@@ -105,8 +91,7 @@ async def list_all_runs(
     return await run_list.read_page(call, wanted, cursor, limit)
 
 
-@get("/{run_id:str}")
-async def read_run(run_id: FromPath[str], call: Here, include: Include = None) -> RunWithAttempts:
+async def read_run(run_id: str, call: Call, include: Include = None) -> RunWithAttempts:
     """One run, wherever it stands."""
     key = parse_run(run_id)
     run = await read(call, key)
@@ -117,8 +102,7 @@ async def read_run(run_id: FromPath[str], call: Here, include: Include = None) -
     return RunWithAttempts(**msgspec.structs.asdict(run), attempts=attempts)
 
 
-@get("/{run_id:str}/attempts")
-async def list_run_attempts(run_id: FromPath[str], call: Here) -> AttemptList:
+async def list_run_attempts(run_id: str, call: Call) -> AttemptList:
     """The attempts that ended, first to last."""
     key = parse_run(run_id)
     rows = await list_attempts(call.node.pool, call.tenant_id, key, MAX_ATTEMPTS)
@@ -127,35 +111,26 @@ async def list_run_attempts(run_id: FromPath[str], call: Here) -> AttemptList:
     return AttemptList([present.attempt(key, row) for row in rows])
 
 
-@post("/{run_id:str}/cancel", status_code=202)
-async def cancel_run(run_id: FromPath[str], call: Here) -> Run:
+async def cancel_run(run_id: str, call: Call) -> Run:
     """A waiting run ends at once; a running one is stopped by its worker, so its state may still be `running`."""
     key = parse_run(run_id)
     await read(call, key)
-
-    async def command() -> Run:
-        await call.node.cancel_run(call.tenant_id, key)
-        return await read(call, key)
-
-    return await call.at_owner(shard_of(key[0]), command, Run)
+    await call.perform(CancelRun(**call.asked(), run=key))
+    return await read(call, key)
 
 
-@post("/{run_id:str}/retry", status_code=202)
-async def retry_run(run_id: FromPath[str], call: Here) -> Run:
+async def retry_run(run_id: str, call: Call) -> Run:
     """Tries a run again now: one that waits out its backoff is due at once, a dead one is taken back.
 
     Any other is refused: one that has ended otherwise cannot run again, but its job can be triggered.
     """
     key = parse_run(run_id)
     found = await read(call, key)
-    if found.state not in ("retrying", "waiting", "dead"):
+    command = RetryRun(**call.asked(), run=key)
+    if found.state not in ("retrying", "waiting", "dead") and not await call.was_begun(command):
         raise _not_retryable(found)
-
-    async def command() -> Run:
-        await call.node.retry_run(call.tenant_id, key)
-        return await read(call, key)
-
-    return await call.at_owner(shard_of(key[0]), command, Run)
+    await call.perform(command)
+    return await read(call, key)
 
 
 def _not_retryable(run: Run) -> Conflict:
@@ -169,17 +144,16 @@ def _not_retryable(run: Run) -> Conflict:
 
 
 async def submit_one(call: Call, submission: Submission) -> Run:
-    await _check(call, [submission], "")
-
-    async def command() -> Run:
+    if submission.dedup_key is None:
+        command = SubmitRun(**call.asked(), submission=submission)
+        await _check(call, command, [submission], "")
         async with _pointing(call, [submission], ""):
-            if submission.dedup_key is None:
-                key, record = await call.node.submit_run(call.tenant_id, submission)
-                return present.run(key, record, record.job_name)
-            key = (await call.node.submit(call.tenant_id, [submission]))[0]
-        return await read(call, key)
-
-    return await call.at_owner(call.shard_of_ref(submission.job), command, Run)
+            return present.submitted_run(await call.perform(command))
+    deduplicated = SubmitRuns(**call.asked(), submissions=[submission])
+    await _check(call, deduplicated, [submission], "")
+    async with _pointing(call, [submission], ""):
+        [key] = await call.perform(deduplicated)
+    return await read(call, key)
 
 
 @asynccontextmanager
@@ -203,11 +177,16 @@ def no_run(key: RunKey) -> NotFound:
     return NotFound(f"there is no run {run_text(key)}", field="run", fix="list them: GET /v1/runs")
 
 
-async def _check(call: Call, submissions: Sequence[Submission], path: str) -> None:
-    """A node that owns all the jobs looks at them itself, before it stores anything; see `_pointing`."""
-    await call.validator.check_submissions(submissions, call.now_us, path)
-    if not all(call.node.owns(call.shard_of_ref(ref)) for ref in {submission.job for submission in submissions}):
-        await _check_jobs(call, submissions, path)
+async def _check(call: Call, command: Command[Any], submissions: Sequence[Submission], path: str) -> None:
+    """One owner looks at all the jobs itself, before it stores anything (see `_pointing`); for several we look here."""
+    try:
+        await call.validator.check_submissions(submissions, call.now_us, path)
+        shards = {call.shard_of_ref(ref) for ref in {submission.job for submission in submissions}}
+        if len({call.node.owner_address(shard) for shard in shards}) > 1:
+            await _check_jobs(call, submissions, path)
+    except NoonmarkError:
+        if not await call.was_begun(command):
+            raise
 
 
 async def _check_jobs(call: Call, submissions: Sequence[Submission], path: str) -> None:
@@ -241,6 +220,3 @@ async def _known_jobs(call: Call, refs: set[str]) -> dict[str, KnownJob]:
         pairs = [(call.shard_of_ref(name), name) for name in names]
         known |= await fetch_job_ids(call.node.pool, call.tenant_id, pairs)
     return known
-
-
-handlers = [submit_runs, list_all_runs, read_run, list_run_attempts, cancel_run, retry_run]

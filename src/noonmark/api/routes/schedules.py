@@ -4,11 +4,8 @@ import asyncio
 from datetime import UTC, datetime
 
 import msgspec
-from litestar import post
-from litestar.params import JSONBody
 
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
+from noonmark.api.call import Call
 from noonmark.api.validate import check_job_name
 from noonmark.clock import from_datetime
 from noonmark.errors import InvalidInput
@@ -19,8 +16,7 @@ from noonmark.wire.schedules import PreviewRequest
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 
 
-@post("/preview", status_code=200, dto=JsonBody, return_dto=None)
-async def preview_schedule(data: JSONBody[PreviewRequest], call: Here) -> Preview:
+async def preview_schedule(data: PreviewRequest, call: Call) -> Preview:
     """The next fires, a sentence, and warnings; nothing is stored."""
     spec = read_schedule(data.schedule, data.tz) if isinstance(data.schedule, str) else data.schedule
     if data.name is not None:
@@ -42,7 +38,7 @@ async def _with_crowd(found: Preview, jitter_s: float, call: Call) -> Preview:
     if not found.fires or jitter_s >= 1 or not call.caller.installation:  # the crowd is that of all tenants
         return found
     first = found.fires[0]
-    jobs, estimated = await call.crowd.jobs_in_second(from_datetime(first.at))
+    jobs, estimated = await call.load.jobs_in_second(from_datetime(first.at))
     notice = crowded(jobs, at=first.local, estimated=estimated)
     return found if notice is None else msgspec.structs.replace(found, warnings=(notice, *found.warnings))
 
@@ -55,6 +51,3 @@ def _from_us(data: PreviewRequest, call: Call) -> int:
     if not _EARLIEST <= data.from_at <= _LATEST:
         raise InvalidInput("from", f"{data.from_at.isoformat()} is out of bounds", "use a time from 1970 to 2100")
     return from_datetime(data.from_at)
-
-
-handlers = [preview_schedule]

@@ -3,22 +3,24 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from litestar.params import QueryParameter
+import msgspec
 
+from noonmark.api.dispatch.signature import Query
 from noonmark.errors import InvalidInput
 from noonmark.model.job import check_name, is_label
 from noonmark.store.reads.jobs import JobFilter
 
-NamePrefix = Annotated[str, QueryParameter(max_length=200, description="Only names that begin like this.")]
+NamePrefix = Annotated[str, msgspec.Meta(max_length=200, description="Only names that begin like this.")]
 JobState = Annotated[
-    Literal["active", "paused"] | None, QueryParameter(name="state", description="Only jobs in this state.")
+    Literal["active", "paused"] | None, Query("state"), msgspec.Meta(description="Only jobs in this state.")
 ]
 Labels = Annotated[
     list[str] | None,
-    QueryParameter(name="label", description="Only jobs with this label, `key` or `key:value`; given again, with all."),
+    Query("label"),
+    msgspec.Meta(description="Only jobs with this label, `key` or `key:value`; given again, with all."),
 ]
-Task = Annotated[str | None, QueryParameter(max_length=200, description="Only jobs of this task.")]
-Queue = Annotated[str | None, QueryParameter(max_length=200, description="Only jobs of this queue.")]
+Task = Annotated[str | None, msgspec.Meta(max_length=200, description="Only jobs of this task.")]
+Queue = Annotated[str | None, msgspec.Meta(max_length=200, description="Only jobs of this queue.")]
 
 _MAX_LABELS = 20
 

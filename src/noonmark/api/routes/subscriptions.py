@@ -1,17 +1,14 @@
 """/v1/subscriptions: who is told of what happens to jobs, and what became of each notice."""
 
 import secrets
-from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 import msgspec
-from litestar import Response, delete, get, patch, post
-from litestar.params import FromPath, JSONBody
 
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.pages import AfterId, BeforeInstant, Cursor, Limit, cut, decode_cursor, encode_cursor
+from noonmark.api.call import Call
+from noonmark.api.dispatch.answer import Response
+from noonmark.api.middleware.pages import AfterId, BeforeInstant, Cursor, Limit, cut, decode_cursor, encode_cursor
 from noonmark.api.present import read_spec
 from noonmark.api.routes.targets import check_target
 from noonmark.clock import to_datetime
@@ -22,8 +19,10 @@ from noonmark.model.notice import DELIVER_TASK
 from noonmark.node.commands import subscription_commands as commands
 from noonmark.notify.message import TEST_TYPE
 from noonmark.store import subscriptions as store
+from noonmark.store.connect import Connection
 from noonmark.store.reads.jobs import JobRecord
 from noonmark.store.subscriptions import DeliveryRecord, SubscriptionRecord
+from noonmark.wire.commands import CreateJobs, DeleteJobs, SubmitRuns
 from noonmark.wire.notify import (
     MAX_SUBSCRIPTIONS,
     Apprise,
@@ -44,8 +43,7 @@ _ONCE = {"Cache-Control": "no-store"}
 """The answer holds a secret: neither a cache nor the store of idempotent answers may keep it."""
 
 
-@get("/v1/subscriptions")
-async def list_subscriptions(call: Here, limit: Limit = 100, cursor: Cursor = None) -> SubscriptionPage:
+async def list_subscriptions(call: Call, limit: Limit = 100, cursor: Cursor = None) -> SubscriptionPage:
     """The tenant's subscriptions, in the order in which they were made."""
     after = decode_cursor(cursor, AfterId).id
     rows, more = cut(
@@ -55,8 +53,7 @@ async def list_subscriptions(call: Here, limit: Limit = 100, cursor: Cursor = No
     return SubscriptionPage(shown, encode_cursor(AfterId(rows[-1].subscription_id)) if more else None)
 
 
-@post("/v1/subscriptions", dto=JsonBody, return_dto=None)
-async def create_subscription(data: JSONBody[SubscriptionSpec], call: Here) -> Response[SubscriptionWithSecret]:
+async def create_subscription(data: SubscriptionSpec, call: Call) -> Response[SubscriptionWithSecret]:
     """Makes a subscription; that of a webhook shows once the secret that its deliveries are signed with.
 
     This node tells from now on, every other within about a second.
@@ -66,35 +63,31 @@ async def create_subscription(data: JSONBody[SubscriptionSpec], call: Here) -> R
     if await store.count_subscriptions(call.node.pool, call.tenant_id) >= MAX_SUBSCRIPTIONS:
         raise TooBusy(f"the tenant has {MAX_SUBSCRIPTIONS} subscriptions, the most allowed", retry_after_s=60)
 
-    async def command() -> SubscriptionWithSecret:
-        secret = commands.new_secret() if isinstance(data.to, Webhook) else None
-        now_us = call.now_us
-        new = SubscriptionRecord(
-            0, data.name, sorted(set(data.events)), None if job is None else job.job_id, _labels(data.labels),
-            _kind(data.to), data.to.url, secret, None, None, data.late_after_s, data.expect_every_s, data.grace_s,
-            data.quiet_s, data.active, await _delivery_job(call, data.name), now_us, now_us,
-        )  # fmt: skip
-        async with call.node.pool.acquire() as connection:
-            number = await commands.create(connection, call.caller, call.tenant_id, new)  # type: ignore[arg-type]
-        await call.node.look_at_subscriptions()
-        shown = _subscription(new._replace(subscription_id=number), call.tenant)
-        return SubscriptionWithSecret(subscription=shown, secret=secret)
+    secret = commands.new_secret() if isinstance(data.to, Webhook) else None
+    now_us = call.now_us
+    new = SubscriptionRecord(
+        0, data.name, sorted(set(data.events)), None if job is None else job.job_id, _labels(data.labels),
+        _kind(data.to), data.to.url, secret, None, None, data.late_after_s, data.expect_every_s, data.grace_s,
+        data.quiet_s, data.active, await _delivery_job(call, data.name), now_us, now_us,
+    )  # fmt: skip
 
-    made = await call.at_owner(_shard(call, data.name), command, SubscriptionWithSecret)
+    async def create(connection: Connection) -> int:
+        return await commands.create(connection, call.caller, call.tenant_id, new)
+
+    number = await call.change_registry(create, int, secret=True)
+    await call.node.look_at_subscriptions()
+    shown = _subscription(new._replace(subscription_id=number), call.tenant)
+    made = SubscriptionWithSecret(subscription=shown, secret=secret)
     where = f"/v1/subscriptions/{made.subscription.id}"
     return Response(made, status_code=201, headers={**_ONCE, "Location": where})
 
 
-@get("/v1/subscriptions/{subscription_id:str}")
-async def read_subscription(subscription_id: FromPath[str], call: Here) -> Subscription:
+async def read_subscription(subscription_id: str, call: Call) -> Subscription:
     """One subscription, without its secrets."""
     return _subscription(await _fetch(call, subscription_id), call.tenant)
 
 
-@patch("/v1/subscriptions/{subscription_id:str}", dto=JsonBody, return_dto=None)
-async def change_subscription(
-    subscription_id: FromPath[str], data: JSONBody[SubscriptionPatch], call: Here
-) -> Subscription:
+async def change_subscription(subscription_id: str, data: SubscriptionPatch, call: Call) -> Subscription:
     """Changes some fields. What a job must do to be silent counts anew from now."""
     before = await _fetch(call, subscription_id)
     changed = _patched(before, data)
@@ -102,101 +95,70 @@ async def change_subscription(
     job = await _checked(call, changed, same_target=same_target)
     if isinstance(changed.to, Webhook) and before.secret is None:
         raise InvalidInput("to.kind", "it has no secret to sign a webhook with", "make a new subscription")
+    new = before._replace(
+        events=sorted(set(changed.events)),
+        job_id=None if job is None else job.job_id,
+        labels=_labels(changed.labels),
+        kind=_kind(changed.to),
+        url=before.url if same_target else changed.to.url,
+        late_after_s=changed.late_after_s,
+        expect_every_s=changed.expect_every_s,
+        grace_s=changed.grace_s,
+        quiet_s=changed.quiet_s,
+        active=changed.active,
+        delivery_job=await _delivery_job(call, before.name),
+        updated_us=call.now_us,
+    )
 
-    async def command() -> Subscription:
-        new = before._replace(
-            events=sorted(set(changed.events)),
-            job_id=None if job is None else job.job_id,
-            labels=_labels(changed.labels),
-            kind=_kind(changed.to),
-            url=before.url if same_target else changed.to.url,
-            late_after_s=changed.late_after_s,
-            expect_every_s=changed.expect_every_s,
-            grace_s=changed.grace_s,
-            quiet_s=changed.quiet_s,
-            active=changed.active,
-            delivery_job=await _delivery_job(call, before.name),
-            updated_us=call.now_us,
-        )
-        async with call.node.pool.acquire() as connection:
-            await commands.change(connection, call.caller, call.tenant_id, before.updated_us, new)  # type: ignore[arg-type]
-        await call.node.look_at_subscriptions()
-        return _subscription(new, call.tenant)
+    async def change(connection: Connection) -> None:
+        await commands.change(connection, call.caller, call.tenant_id, before.updated_us, new)
 
-    return await call.at_owner(_shard(call, before.name), command, Subscription)
+    await call.change_registry(change, type(None))
+    await call.node.look_at_subscriptions()
+    return _subscription(new, call.tenant)
 
 
-@delete("/v1/subscriptions/{subscription_id:str}")
-async def delete_subscription(subscription_id: FromPath[str], call: Here) -> None:
+async def delete_subscription(subscription_id: str, call: Call) -> None:
     """Ends the subscription; deliveries that wait are withdrawn, the history of the others stays."""
     before = await _fetch(call, subscription_id)
+    # The job first: sent again, the rest is done.
+    await call.perform(DeleteJobs(**call.asked("job"), job_ids=[before.delivery_job]))
 
-    async def command() -> None:
-        # The job first: if its shard moves meanwhile nothing was done, and the new owner is asked.
-        with suppress(NotFound):
-            await call.node.delete_job(call.tenant_id, before.delivery_job, None)
-        async with call.node.pool.acquire() as connection:
-            await commands.delete(
-                connection,  # type: ignore[arg-type]
-                call.caller,
-                call.tenant_id,
-                before.subscription_id,
-                call.now_us,
-            )
-        await call.node.look_at_subscriptions()
+    async def delete(connection: Connection) -> None:
+        await commands.delete(connection, call.caller, call.tenant_id, before.subscription_id, call.now_us)
 
-    await call.at_owner(_shard(call, before.name), command, type(None))
+    await call.change_registry(delete, type(None))
+    await call.node.look_at_subscriptions()
 
 
-@post("/v1/subscriptions/{subscription_id:str}/rotate-secret", status_code=200, dto=JsonBody, return_dto=None)
-async def rotate_secret(
-    subscription_id: FromPath[str], data: JSONBody[RotateSecret], call: Here
-) -> Response[SubscriptionWithSecret]:
+async def rotate_secret(subscription_id: str, data: RotateSecret, call: Call) -> Response[SubscriptionWithSecret]:
     """A new secret, shown once; for `grace_s` deliveries carry the signatures of both."""
     number = (await _fetch(call, subscription_id)).subscription_id
-    async with call.node.pool.acquire() as connection:
-        secret = await commands.rotate(
-            connection,  # type: ignore[arg-type]
-            call.caller,
-            call.tenant_id,
-            number,
-            data.grace_s,
-            call.now_us,
-        )
+
+    async def rotate(connection: Connection) -> str:
+        return await commands.rotate(connection, call.caller, call.tenant_id, number, data.grace_s, call.now_us)
+
+    secret = await call.change_registry(rotate, str, secret=True)
     shown = _subscription(await _fetch(call, subscription_id), call.tenant)
     return Response(SubscriptionWithSecret(subscription=shown, secret=secret), headers=_ONCE)
 
 
-@post("/v1/subscriptions/{subscription_id:str}/test", status_code=202)
-async def send_test(subscription_id: FromPath[str], call: Here) -> TestSent:
+async def send_test(subscription_id: str, call: Call) -> TestSent:
     """Sends a notice of the type `subscription.test`, even if the subscription is switched off."""
     found = await _fetch(call, subscription_id)
-
-    async def command() -> TestSent:
-        job_id = await _delivery_job(call, found.name)
-        if job_id != found.delivery_job:
-            async with call.node.pool.acquire() as connection:
-                await commands.change(
-                    connection,  # type: ignore[arg-type]
-                    call.caller,
-                    call.tenant_id,
-                    found.updated_us,
-                    found._replace(delivery_job=job_id, updated_us=call.now_us),
-                )
-        event_id = f"evt_{secrets.token_hex(10)}"
-        notice = _test_notice(event_id, call.tenant, to_datetime(call.now_us))
-        [key] = await call.node.submit(
-            call.tenant_id, [Submission(job=job_text(job_id), input=msgspec.Raw(msgspec.json.encode(notice)))]
-        )
-        return TestSent(run_text(key), event_id)
-
-    return await call.at_owner(_shard(call, found.name), command, TestSent)
+    job_id = await _delivery_job(call, found.name)
+    if job_id != found.delivery_job:
+        moved = found._replace(delivery_job=job_id, updated_us=call.now_us)
+        async with call.node.pool.acquire() as connection:
+            await commands.change(connection, call.caller, call.tenant_id, found.updated_us, moved)  # type: ignore[arg-type]
+    event_id = f"evt_{secrets.token_hex(10)}"
+    notice = _test_notice(event_id, call.tenant, to_datetime(call.now_us))
+    submission = Submission(job=job_text(job_id), input=msgspec.Raw(msgspec.json.encode(notice)))
+    [key] = await call.perform(SubmitRuns(**call.asked(), submissions=[submission]))
+    return TestSent(run_text(key), event_id)
 
 
-@get("/v1/subscriptions/{subscription_id:str}/deliveries")
-async def list_deliveries(
-    subscription_id: FromPath[str], call: Here, limit: Limit = 100, cursor: Cursor = None
-) -> DeliveryPage:
+async def list_deliveries(subscription_id: str, call: Call, limit: Limit = 100, cursor: Cursor = None) -> DeliveryPage:
     """What became of each notice, newest first. A dead one can be redriven as any dead letter."""
     job_id = (await _fetch(call, subscription_id)).delivery_job
     before_us = decode_cursor(cursor, BeforeInstant).instant_us
@@ -235,7 +197,7 @@ async def _checked(call: Call, spec: SubscriptionSpec, *, same_target: bool = Fa
 async def _delivery_job(call: Call, name: str) -> JobId:
     """The job that delivers for the subscription of this name; made if it is not there."""
     try:
-        return (await call.node.create_jobs(call.tenant_id, [commands.delivery_job(name)]))[0]
+        return (await call.perform(CreateJobs(**call.asked("job"), specs=[commands.delivery_job(name)])))[0]
     except DuplicateName:
         job = await call.job(commands.delivery_job_name(name))
         if read_spec(job).task != DELIVER_TASK:
@@ -245,10 +207,6 @@ async def _delivery_job(call: Call, name: str) -> JobId:
                 fix="choose another name",
             ) from None
         return job.job_id
-
-
-def _shard(call: Call, name: str) -> int:
-    return call.shard_of_ref(commands.delivery_job_name(name))
 
 
 def _kind(to: Webhook | Apprise) -> str:
@@ -340,15 +298,3 @@ def _test_notice(event_id: str, tenant: str, at: datetime) -> dict[str, object]:
 
 def _time(instant_us: int | None) -> datetime | None:
     return None if instant_us is None else to_datetime(instant_us)
-
-
-handlers = [
-    list_subscriptions,
-    create_subscription,
-    read_subscription,
-    change_subscription,
-    delete_subscription,
-    rotate_secret,
-    send_test,
-    list_deliveries,
-]

@@ -3,28 +3,26 @@
 from typing import Annotated, Any
 
 import msgspec
-from litestar import Response, get, post
-from litestar.params import FromPath, JSONBody, PathParameter
 
 from noonmark.api.bodies import JobVersion, JobVersionPage
-from noonmark.api.call import Call, Here
-from noonmark.api.manners.body import JsonBody
-from noonmark.api.manners.etags import expected_version
-from noonmark.api.manners.pages import BelowVersion, Cursor, Limit, cut, decode_cursor, encode_cursor
+from noonmark.api.call import Call
+from noonmark.api.dispatch.answer import Response
+from noonmark.api.middleware.etags import expected_version
+from noonmark.api.middleware.pages import BelowVersion, Cursor, Limit, cut, decode_cursor, encode_cursor
 from noonmark.api.routes.job_answers import reread, tagged
 from noonmark.api.routes.jobs import IfMatch
 from noonmark.clock import to_datetime
 from noonmark.errors import NotFound
-from noonmark.model.ids import JobId, shard_of
+from noonmark.model.ids import JobId
 from noonmark.store.reads.jobs import VersionRecord, fetch_job_versions, list_job_versions
+from noonmark.wire.commands import ReplaceJob
 from noonmark.wire.jobs import Difference, Rollback, VersionDiff
 from noonmark.wire.resources import Job, JobSpec
 
-Version = Annotated[int, PathParameter(ge=1, le=2**31 - 1, description="The number of a version.")]
+Version = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1, description="The number of a version.")]
 
 
-@get("/{ref:str}/versions")
-async def list_versions(ref: FromPath[str], call: Here, limit: Limit = 100, cursor: Cursor = None) -> JobVersionPage:
+async def list_versions(ref: str, call: Call, limit: Limit = 100, cursor: Cursor = None) -> JobVersionPage:
     """The definitions that the job has had, newest first."""
     job_id = (await call.job(ref)).job_id
     below = decode_cursor(cursor, BelowVersion).version
@@ -32,23 +30,18 @@ async def list_versions(ref: FromPath[str], call: Here, limit: Limit = 100, curs
     return JobVersionPage(list(map(_shown, rows)), encode_cursor(BelowVersion(rows[-1].version)) if more else None)
 
 
-@get("/{ref:str}/versions/{version:int}")
-async def read_version(ref: FromPath[str], version: Version, call: Here) -> JobVersion:
+async def read_version(ref: str, version: Version, call: Call) -> JobVersion:
     """The definition that the job had in one version."""
     return _shown((await _versions(call, (await call.job(ref)).job_id, version))[0])
 
 
-@get("/{ref:str}/versions/{before:int}/diff/{after:int}")
-async def diff_versions(ref: FromPath[str], before: Version, after: Version, call: Here) -> VersionDiff:
+async def diff_versions(ref: str, before: Version, after: Version, call: Call) -> VersionDiff:
     """What is different between two versions, field by field; an input is compared as a whole."""
     old, new = await _versions(call, (await call.job(ref)).job_id, before, after)
     return VersionDiff(before=before, after=after, differences=differences(_plain(old), _plain(new)))
 
 
-@post("/{ref:str}/rollback", dto=JsonBody, return_dto=None, status_code=200)
-async def roll_back(
-    ref: FromPath[str], data: JSONBody[Rollback], call: Here, if_match: IfMatch = None
-) -> Response[Job]:
+async def roll_back(ref: str, data: Rollback, call: Call, if_match: IfMatch = None) -> Response[Job]:
     """Gives the job the definition of an earlier version, as a new version."""
     expected = expected_version(if_match)
     record = await call.job(ref)
@@ -57,12 +50,8 @@ async def roll_back(
     spec = msgspec.json.decode(row.spec, type=JobSpec)
     standing = {spec.name: msgspec.json.decode(record.spec, type=JobSpec)}
     await call.validator.check_jobs([spec], call.now_us, "", standing)
-
-    async def command() -> Job:
-        await call.node.replace_job(call.tenant_id, job_id, spec, expected)
-        return await reread(call, job_id)
-
-    return tagged(await call.at_owner(shard_of(job_id), command, Job))
+    await call.perform(ReplaceJob(**call.asked(), job_id=job_id, spec=spec, expected_version=expected))
+    return tagged(await reread(call, job_id))
 
 
 def differences(before: Any, after: Any, path: str = "") -> list[Difference]:
@@ -92,6 +81,3 @@ async def _versions(call: Call, job_id: JobId, *versions: int) -> list[VersionRe
                 f"the job has no version {version}", field="version", fix="list them: GET /v1/jobs/{job}/versions"
             )
     return [found[version] for version in versions]
-
-
-handlers = [list_versions, read_version, diff_versions, roll_back]

@@ -7,82 +7,82 @@ import asyncio
 
 from noonmark.errors import InvalidInput, JobPaused, VersionConflict
 from noonmark.model.audit import entry
-from noonmark.model.ids import JobId, job_text, shard_of
+from noonmark.model.ids import job_text, shard_of
 from noonmark.model.reason import Reason
-from noonmark.model.run import Backfilled, RunRow
-from noonmark.node.commands.asking import asked_by
-from noonmark.node.commands.plan import make_plans, run_row
-from noonmark.node.commands.run_commands import admit, audit_details
-from noonmark.node.commands.turn import current_job, fire, known_job, stored_spec
+from noonmark.model.run import RunRow
+from noonmark.node.commands.ends import audit_details
+from noonmark.node.commands.intern import make_plans
+from noonmark.node.commands.once import remember
+from noonmark.node.commands.turn import admit, current_job, fire, known_job, stored_spec, take_turn
 from noonmark.node.life import Life
-from noonmark.schedule import Recurrence
+from noonmark.planning.occurrences import past_range
+from noonmark.planning.runs import asleep_beyond, make_run
 from noonmark.schedule import recurrence as read_recurrence
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
 from noonmark.store.skips import find_known_runs
+from noonmark.wire.commands import Backfilled, BackfillJob
 
 _AT_ONCE = 1_000
 """Other work goes on between two turns."""
 
 
-async def backfill(
-    life: Life, tenant_id: int, job_id: JobId, from_us: int, to_us: int, limit: int, *, dry_run: bool
-) -> Backfilled:
-    """Looks at the first `limit` occurrences of [from, to]."""
-    head = await known_job(life, tenant_id, job_id)
+async def backfill_job(life: Life, command: BackfillJob) -> Backfilled:
+    """The key of its request is written last: sent again before that, it finds what was made, and makes the rest."""
+    tenant_id, limit = command.tenant_id, command.limit
+    head = await known_job(life, tenant_id, command.job_id)
     if not head.active:
         raise JobPaused(f"the job {head.name!r} is paused", field="job", fix="resume it first")
-    [plan] = await make_plans(life.pool, tenant_id, [await stored_spec(life, head)], head.created_us)
+    [plan] = await make_plans(life.pool, tenant_id, [await stored_spec(life, head)], [head.created_us])
     if plan.timing.text is None:
         raise InvalidInput("job", "its schedule names no times that recur", "submit a run: POST /v1/jobs/{job}/trigger")
-    first_us = from_us if plan.timing.start_us is None else max(from_us, plan.timing.start_us)
-    passed_us = min(to_us, life.clock.now_us(), life.owner.watermarks[head.shard] - head.jitter_ms * 1000)
-    last_us = passed_us if plan.timing.end_us is None else min(passed_us, plan.timing.end_us)
+    watermark_us = life.owner.watermarks[head.shard]
+    first_us, last_us = past_range(head, plan.timing, command.from_us, command.to_us, life.clock.now_us(), watermark_us)
     text = plan.timing.text
-    times = await asyncio.to_thread(lambda: _between(read_recurrence(text), first_us, last_us, limit + 1))
+    times = await asyncio.to_thread(lambda: read_recurrence(text).between(first_us - 1, last_us, limit + 1))
     next_us = times[limit] if len(times) > limit else None
     made: list[int] = []
     known = 0
     for start in range(0, min(limit, len(times)), _AT_ONCE):
         part = times[start : min(limit, start + _AT_ONCE)]
-        new = await _make(life, tenant_id, job_id, head.schedule_id, part, dry_run=dry_run)
+        new = await _make(life, command, head.schedule_id, part)
         known += len(part) - len(new)
         made += new
-    return Backfilled(made, known, next_us)
+    answer = Backfilled(made, known, next_us)
+    if command.key is not None and not command.dry_run:
+        await take_turn(life, command, [head.shard], lambda connection: _remember(life, connection, command, answer))
+    return answer
 
 
-async def _make(
-    life: Life, tenant_id: int, job_id: JobId, schedule_id: int | None, times: list[int], *, dry_run: bool
-) -> list[int]:
-    caller = asked_by()
+async def _remember(life: Life, connection: Connection, command: BackfillJob, answer: Backfilled) -> None:
+    async with fenced(connection, life.node_id):
+        await remember(connection, command, {shard_of(command.job_id): answer}, life.clock.now_us())
 
-    def prepare() -> None:
-        life.check(shard_of(job_id))
+
+async def _make(life: Life, command: BackfillJob, schedule_id: int | None, times: list[int]) -> list[int]:
+    job_id = command.job_id
 
     async def action(connection: Connection) -> list[int]:
-        head = await current_job(life, connection, tenant_id, job_id, None)
+        head = await current_job(connection, command.tenant_id, job_id, None)
         if head.schedule_id != schedule_id or not head.active:
             raise VersionConflict("the job was changed meanwhile", field="job", fix="look at it and ask again")
         known = await find_known_runs(connection, head, times)
         new = [nominal_us for nominal_us in times if nominal_us not in known]
-        if dry_run or not new:
+        if command.dry_run or not new:
             return new
         now_us = life.clock.now_us()
-        sleeps = now_us > life.owner.watermarks[head.shard]
+        watermark_us = life.owner.watermarks[head.shard]
         rows: list[RunRow] = [
-            run_row(head, nominal_us, now_us, Reason.BACKFILLED, head.input)._replace(sleeps=sleeps)
+            asleep_beyond(make_run(head, nominal_us, now_us, Reason.BACKFILLED, head.input), watermark_us)
             for nominal_us in new
         ]
         async with fenced(connection, life.node_id):
             await fire(life, connection, rows)
             _, after = audit_details([row.key for row in rows])
-            await record(connection, [entry(caller, tenant_id, now_us, "job.backfill", job_text(job_id), after=after)])
+            told = entry(command.caller, command.tenant_id, now_us, "job.backfill", job_text(job_id), after=after)
+            await record(connection, [told])
         await admit(life, connection, rows)
         return new
 
-    return await life.committer.perform(action, prepare)
-
-
-def _between(recurrence: Recurrence, from_us: int, to_us: int, most: int) -> list[int]:
-    return recurrence.between(from_us - 1, to_us, most)
+    return await take_turn(life, command, [shard_of(job_id)], action)

@@ -1,4 +1,4 @@
-"""All live runs of a job are cancelled: those that wait end now, those that workers have are asked to stop.
+"""Runs are cancelled: those that wait end now, those that workers have are asked to stop, which outlives their owner.
 
 What is in memory is cancelled there when the turn begins, and its ends are in the outbox; what is in rows alone (it
 sleeps, is parked or was spilled) ends in the turn's own transaction, which leaves the others' rows alone.
@@ -6,59 +6,108 @@ sleeps, is parked or was spilled) ends in the turn's own transaction, which leav
 
 import msgspec
 
-from noonmark.errors import NotFound
+from noonmark.errors import Conflict, NotFound
 from noonmark.model.audit import Entry, entry
-from noonmark.model.ids import JobId, job_text, shard_of
+from noonmark.model.ids import job_text, run_text, shard_of
 from noonmark.model.reason import Outcome, Reason
-from noonmark.node.commands.asking import asked_by
-from noonmark.node.commands.run_commands import admit, record_end
+from noonmark.node.commands.ends import record_end
+from noonmark.node.commands.once import remember, request_rows
+from noonmark.node.commands.turn import admit, no_job, take_turn
 from noonmark.node.life import Life
 from noonmark.shard.live_run import State
 from noonmark.shard.outbox import FixedDelayEnd
-from noonmark.store import jobs as store
 from noonmark.store.audit import record
 from noonmark.store.commit import follow_fixed_delays
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
+from noonmark.store.job_runs import delete_waiting_runs
+from noonmark.store.jobs import delete_waiting_run
+from noonmark.wire.commands import CancelRun, CancelRuns, StoppedCounts
 
 
-async def cancel_runs(life: Life, tenant_id: int, job_id: JobId) -> tuple[int, int]:
-    """(how many waited and have ended, how many are running and asked to stop)."""
-    caller = asked_by()
+async def cancel_run(life: Life, command: CancelRun) -> None:
+    key = command.run
+    shard = shard_of(key[0])
+    in_memory = False
+
+    def told(now_us: int) -> Entry:
+        return entry(command.caller, command.tenant_id, now_us, "run.cancel", run_text(key))
+
+    def cancel_in_memory() -> None:
+        nonlocal in_memory
+        live = life.owner.live.get(key)
+        if live is not None:
+            if live.tenant_id != command.tenant_id:
+                raise NotFound(f"there is no run {run_text(key)}", field="run_id")
+            in_memory = True
+            now_us = life.clock.now_us()
+            life.owner.cancel(key, now_us)
+            life.owner.outbox.audit.append(told(now_us))
+            life.owner.outbox.requests += request_rows(command, {shard: None}, now_us)
+
+    async def action(connection: Connection) -> None:
+        if not in_memory:
+            cancel_in_memory()  # the commit before this may have made it, as the next run of a fixed delay
+        if in_memory:
+            return
+        now_us = life.clock.now_us()
+        async with fenced(connection, life.node_id):
+            row = await delete_waiting_run(connection, command.tenant_id, *key)
+            if row is None:
+                raise Conflict(f"the run {run_text(key)} has ended or never was", field="run_id")
+            await record_end(connection, [row], Outcome.CANCELLED, Reason.CANCELLED, now_us)
+            ends = [FixedDelayEnd(row.shard, row.job_id, row.nominal_us, now_us)]
+            followers = await follow_fixed_delays(connection, ends)
+            await record(connection, [told(now_us)])
+            await remember(connection, command, {shard: None}, now_us)
+        await admit(life, connection, followers)
+
+    await take_turn(life, command, [shard], action, cancel_in_memory)
+    if in_memory:
+        await life.committer.flush()
+
+
+async def cancel_runs(life: Life, command: CancelRuns) -> StoppedCounts:
+    job_id = command.job_id
     shard = shard_of(job_id)
     life.check(shard)
-    heads, _ = await life.job_cache.load(tenant_id, [job_id], [])
-    if not heads or heads[0].tenant_id != tenant_id:
-        raise NotFound("there is no such job", field="job")
+    jobs, _ = await life.job_cache.load(command.tenant_id, [job_id], [])
+    if not jobs or jobs[0].tenant_id != command.tenant_id:
+        raise no_job()
     states: dict[int, State | None] = {}
 
-    def told(now_us: int, cancelled: int, stopping: int) -> Entry:
-        after = msgspec.json.encode({"cancelled": cancelled, "stopping": stopping}).decode()
-        return entry(caller, tenant_id, now_us, "job.cancel", job_text(job_id), after=after)
+    def told(now_us: int, counts: StoppedCounts) -> Entry:
+        after = msgspec.json.encode(counts).decode()
+        return entry(command.caller, command.tenant_id, now_us, "job.cancel", job_text(job_id), after=after)
 
-    def prepare() -> None:
-        life.check(shard)
+    def in_memory() -> StoppedCounts:
+        stopping = sum(state is State.GRANTED for state in states.values())
+        return StoppedCounts(len(states) - stopping, stopping)
+
+    def cancel_in_memory() -> None:
         now_us = life.clock.now_us()
         for key in [key for key in life.owner.live if key[0] == job_id]:
             states[key[1]] = life.owner.cancel(key, now_us)
         if states:
-            stopping = sum(state is State.GRANTED for state in states.values())
-            life.owner.outbox.audit.append(told(now_us, len(states) - stopping, stopping))
+            life.owner.outbox.audit.append(told(now_us, in_memory()))
 
-    async def action(connection: Connection) -> int:
+    async def action(connection: Connection) -> StoppedCounts:
         now_us = life.clock.now_us()
-        in_memory = {key[1] for key in life.owner.live if key[0] == job_id} | states.keys()
+        kept = [key for key in life.owner.live if key[0] == job_id] + [(job_id, nominal_us) for nominal_us in states]
         async with fenced(connection, life.node_id):
-            rows = await store.delete_waiting_runs(connection, heads[0], sorted(in_memory))
+            rows = await delete_waiting_runs(connection, [job_id], kept)
             await record_end(connection, rows, Outcome.CANCELLED, Reason.CANCELLED, now_us)
             ends = [FixedDelayEnd(row.shard, row.job_id, row.nominal_us, now_us) for row in rows]
             followers = await follow_fixed_delays(connection, ends) if ends else []
             if rows:
-                await record(connection, [told(now_us, len(rows), 0)])
+                await record(connection, [told(now_us, StoppedCounts(len(rows), 0))])
         await admit(life, connection, followers)
-        return len(rows)
+        found = in_memory()
+        counts = StoppedCounts(found.cancelled + len(rows), found.stopping)
+        # With what was cancelled in memory, which is committed after this.
+        life.owner.outbox.requests += request_rows(command, {shard: counts}, now_us)
+        return counts
 
-    asleep = await life.committer.perform(action, prepare)
+    counts = await take_turn(life, command, [shard], action, cancel_in_memory)
     await life.committer.flush()
-    stopping = sum(state is State.GRANTED for state in states.values())
-    return asleep + len(states) - stopping, stopping
+    return counts

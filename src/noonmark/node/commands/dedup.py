@@ -7,27 +7,25 @@ commit is under way share the next one. A key is good for a day; afterwards it m
 
 from typing import NamedTuple
 
-import msgspec
-
-from noonmark.clock import SECOND_US, from_datetime
-from noonmark.errors import JobPaused, NoonmarkError, NotFound, NotOwner, Unavailable
+from noonmark.errors import JobPaused, NoonmarkError, NotFound, NotOwner, OutcomeUnknown
 from noonmark.model.audit import Entry, entry
 from noonmark.model.ids import JobId, RunKey, shard_of
-from noonmark.model.reason import Reason
+from noonmark.model.job_row import JobRow
+from noonmark.model.request import KEPT_US, RequestRow
 from noonmark.model.run import RunRow
-from noonmark.node.commands.asking import asked_by
-from noonmark.node.commands.plan import input_text, run_row
-from noonmark.node.commands.run_commands import admit, audit_details, resolve
-from noonmark.node.commands.turn import fire
+from noonmark.node.commands.ends import audit_details
+from noonmark.node.commands.once import by_shard, request_rows
+from noonmark.node.commands.turn import admit, fire
 from noonmark.node.life import DedupRequest, Life
+from noonmark.planning.runs import asleep_beyond, submitted_run
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.dedup import DedupKey, find_dedup_keys, keep_dedup_keys
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import JobRow, load_job_rows
+from noonmark.store.jobs import load_job_rows
+from noonmark.store.requests import keep_requests
+from noonmark.wire.commands import SubmitRuns
 from noonmark.wire.resources import Submission
-
-KEPT_US = 24 * 3600 * SECOND_US
 
 
 class _Made(NamedTuple):
@@ -37,22 +35,20 @@ class _Made(NamedTuple):
     known: dict[DedupKey, RunKey]
     new: dict[DedupKey, RunKey]
     told: list[Entry]
+    requests: list[RequestRow]
 
 
-async def submit_once(life: Life, tenant_id: int, submissions: list[Submission], shard_count: int) -> list[RunKey]:
+async def submit_once(life: Life, command: SubmitRuns, job_ids: list[JobId]) -> list[RunKey]:
     """The keys of the runs in the order of the submissions: new ones, or those that their keys lead to."""
-    heads = await resolve(life, tenant_id, submissions, shard_count)
-    request = DedupRequest(asked_by(), tenant_id, submissions, [head.job_id for head in heads])
-    life.keyed.append(request)
+    request = DedupRequest(command, job_ids)
+    life.deduplicated.append(request)
     try:
         await life.committer.perform(lambda connection: _commit(life, connection))
     except NotOwner:
-        if request in life.keyed:
+        if request in life.deduplicated:
             raise
         # Another's turn had taken it along, and it is that one's commit which failed.
-        raise Unavailable(
-            "the database did not say whether this was done", fix="send it again, with its keys"
-        ) from None
+        raise OutcomeUnknown("it is unknown whether this was done", fix="send it again, with its keys") from None
     if isinstance(request.answer, NoonmarkError):
         raise request.answer
     assert request.answer is not None, "its own turn leaves nothing to wait"
@@ -60,8 +56,8 @@ async def submit_once(life: Life, tenant_id: int, submissions: list[Submission],
 
 
 async def _commit(life: Life, connection: Connection) -> None:
-    requests = life.keyed[:]
-    life.keyed.clear()
+    requests = life.deduplicated[:]
+    life.deduplicated.clear()
     if not requests:
         return
     now_us = life.clock.now_us()
@@ -69,21 +65,22 @@ async def _commit(life: Life, connection: Connection) -> None:
     keys = [
         (job_id, submission.dedup_key)
         for request in requests
-        for job_id, submission in zip(request.job_ids, request.submissions, strict=True)
+        for job_id, submission in zip(request.job_ids, request.command.submissions, strict=True)
         if submission.dedup_key is not None
     ]
-    made = _Made([], await find_dedup_keys(connection, keys, now_us), {}, [])
+    made = _Made([], await find_dedup_keys(connection, keys, now_us), {}, [], [])
     answers: list[tuple[DedupRequest, list[RunKey]]] = []
     for request in requests:
         try:
             answers.append((request, _decide(life, request, heads, made, now_us)))
         except NoonmarkError as error:
             request.answer = error
-    if made.rows:
+    if made.rows or made.requests:
         async with fenced(connection, life.node_id):
             await fire(life, connection, made.rows)
             await keep_dedup_keys(connection, made.new, now_us + KEPT_US)
             await record(connection, made.told)
+            await keep_requests(connection, made.requests)
         await admit(life, connection, made.rows)
     for request, answer in answers:
         request.answer = answer
@@ -94,8 +91,10 @@ def _decide(life: Life, request: DedupRequest, heads: dict[JobId, JobRow], made:
     rows: list[RunRow] = []
     new: dict[DedupKey, RunKey] = {}
     answer: list[RunKey] = []
-    for submission, job_id in zip(request.submissions, request.job_ids, strict=True):
-        life.check(shard_of(job_id))
+    command = request.command
+    shards = [shard_of(job_id) for job_id in request.job_ids]
+    life.check_command(command, set(shards))
+    for submission, job_id in zip(command.submissions, request.job_ids, strict=True):
         head = heads.get(job_id)
         if head is None:
             raise NotFound(f"there is no job {submission.job!r}", field="job", fix="create it first")
@@ -113,15 +112,13 @@ def _decide(life: Life, request: DedupRequest, heads: dict[JobId, JobRow], made:
     made.new.update(new)
     if rows:
         subject, after = audit_details([row.key for row in rows])
-        made.told.append(entry(request.caller, request.tenant_id, now_us, "run.submit", subject, after=after))
+        made.told.append(entry(command.caller, command.tenant_id, now_us, "run.submit", subject, after=after))
+    made.requests.extend(request_rows(command, by_shard(shards, answer), now_us))
     return answer
 
 
 def _row(life: Life, submission: Submission, head: JobRow, now_us: int) -> RunRow:
     if not head.active:
         raise JobPaused(f"the job {head.name!r} is paused", field="job", fix="resume it first")
-    nominal_us = life.owner.next_nominal_us(now_us)
-    due_us = nominal_us if submission.at is None else max(nominal_us, from_datetime(submission.at))
-    given = head.input if submission.input is msgspec.UNSET else input_text(submission.input)
-    row = run_row(head, nominal_us, due_us, Reason.TRIGGERED, given, submission.priority)
-    return row._replace(sleeps=due_us > life.owner.watermarks[head.shard])
+    row = submitted_run(head, life.owner.next_nominal_us(now_us), submission)
+    return asleep_beyond(row, life.owner.watermarks[head.shard])

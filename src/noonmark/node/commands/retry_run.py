@@ -2,20 +2,27 @@
 
 from noonmark.errors import Conflict, NotFound
 from noonmark.model.audit import entry
-from noonmark.model.ids import RunKey, run_text, shard_of
-from noonmark.node.commands.asking import asked_by
-from noonmark.node.commands.run_commands import admit, redrive
+from noonmark.model.ids import run_text, shard_of
+from noonmark.node.commands.dead_letters import redrive
+from noonmark.node.commands.once import remember
+from noonmark.node.commands.turn import admit, take_turn
 from noonmark.node.life import Life
 from noonmark.shard.live_run import State
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
 from noonmark.store.jobs import hasten_run
+from noonmark.wire.commands import RetryRun
 
 
-async def retry_run(life: Life, tenant_id: int, key: RunKey) -> None:
+async def retry_run(life: Life, command: RetryRun) -> None:
     """Refused if the run is being worked on, was never tried, waits for its paused job, or is over."""
-    if not await _hasten(life, tenant_id, key) and not await redrive(life, tenant_id, [key]):
+    key = command.run
+
+    def answers(done: list[bool]) -> dict[int, None]:
+        return {shard_of(key[0]): None} if any(done) else {}
+
+    if not await _hasten(life, command) and not any(await redrive(life, command, [key], answers)):
         raise Conflict(
             f"the run {run_text(key)} neither waits for another attempt nor is a dead letter",
             field="run_id",
@@ -23,17 +30,16 @@ async def retry_run(life: Life, tenant_id: int, key: RunKey) -> None:
         )
 
 
-async def _hasten(life: Life, tenant_id: int, key: RunKey) -> bool:
+async def _hasten(life: Life, command: RetryRun) -> bool:
     """Whether it was waiting for another attempt."""
-    caller = asked_by()
+    key = command.run
     shard = shard_of(key[0])
 
     def prepare() -> None:
-        life.check(shard)
         live = life.owner.live.get(key)
         if live is None:
             return
-        if live.tenant_id != tenant_id:
+        if live.tenant_id != command.tenant_id:
             raise NotFound(f"there is no run {run_text(key)}", field="run_id")
         if live.state is State.GRANTED:
             raise Conflict(
@@ -46,11 +52,13 @@ async def _hasten(life: Life, tenant_id: int, key: RunKey) -> bool:
     async def action(connection: Connection) -> bool:
         now_us = life.clock.now_us()
         async with fenced(connection, life.node_id):
-            row = await hasten_run(connection, tenant_id, key, min(now_us, life.owner.watermarks[shard]))
+            row = await hasten_run(connection, command.tenant_id, key, min(now_us, life.owner.watermarks[shard]))
             if row is not None:
-                await record(connection, [entry(caller, tenant_id, now_us, "run.retry", run_text(key))])
+                told = entry(command.caller, command.tenant_id, now_us, "run.retry", run_text(key))
+                await record(connection, [told])
+                await remember(connection, command, {shard: None}, now_us)
         if row is not None:
             await admit(life, connection, [row])
         return row is not None
 
-    return await life.committer.perform(action, prepare)
+    return await take_turn(life, command, [shard], action, prepare)

@@ -1,88 +1,138 @@
-"""A turn of the committer that changes one job, and what such turns have in common."""
+"""Turns of the committer that carry out commands, and what they have in common.
 
-from collections.abc import Awaitable, Callable
+A command is dropped when its turn comes after its deadline, or for a shard that is no longer owned: nothing was done
+then. A change of jobs first lets the ticks make what is due up to it: a shard that lags, as after an outage, would
+otherwise never make the occurrences that were due before the change.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
 from noonmark.errors import NoonmarkError, NotFound, VersionConflict
-from noonmark.model.ids import JobId, shard_of
+from noonmark.model.ids import JobId, RunKey, shard_of
+from noonmark.model.job_row import JobRow
 from noonmark.model.run import RunRow
-from noonmark.node.commands.plan import Plan
-from noonmark.node.commands.run_commands import admit
 from noonmark.node.life import Life
+from noonmark.planning.occurrences import Moment
+from noonmark.planning.plan import Plan
 from noonmark.schedule import Recurrence
 from noonmark.store import jobs as store
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
-from noonmark.store.jobs import JobRow
+from noonmark.store.job_runs import load_waiting_runs
+from noonmark.wire.commands import Command
 from noonmark.wire.resources import JobSpec
 
-_MOST_READMITTED = 5_000
+T = TypeVar("T")
+_MAX_READMITTED = 5_000
+_TICK_SOON_S = 0.02
 
 
-async def turn(
+class _Behind(NoonmarkError):
+    """A shard has not been ticked up to now."""
+
+
+async def take_turn(
     life: Life,
-    job_id: JobId,
-    action: Callable[[Connection, list[int]], Awaitable[None]],
-    also: Callable[[], None] = lambda: None,
-) -> None:
-    """A turn of the committer with the job's waiting runs out of memory; a refused change reads them back.
+    command: Command[Any],
+    shards: Collection[int],
+    action: Callable[[Connection], Awaitable[T]],
+    prepare: Callable[[], None] = lambda: None,
+) -> T:
+    def begin() -> None:
+        life.check_command(command, shards)
+        prepare()
 
-    `action` is told the nominal times of the runs that workers had when the turn began: it leaves those rows alone.
+    return await life.committer.perform(action, begin)
+
+
+async def with_jobs_withdrawn(
+    life: Life,
+    command: Command[Any],
+    job_ids: Collection[JobId],
+    action: Callable[[Connection, list[RunKey]], Awaitable[T]],
+    also: Callable[[], None] = lambda: None,
+    shards: Collection[int] = (),
+) -> T:
+    """A turn with the jobs' waiting runs out of memory; a refused change reads them back.
+
+    `action` is told the runs that workers had when the turn began: it leaves their rows alone. `shards` are those
+    that it writes to besides the jobs' own.
     """
-    granted: list[int] = []
+    changing = set(job_ids)
+    shards = {shard_of(job_id) for job_id in changing} | set(shards)
+    granted: list[RunKey] = []
 
     def prepare() -> None:
-        life.check(shard_of(job_id))
-        life.job_cache.evict(job_id)
-        life.owner.withdraw(job_id)
-        granted.extend(life.owner.granted_of(job_id))
+        now_us = life.clock.now_us()
+        if any(life.owner.watermarks[shard] < now_us for shard in shards):
+            raise _Behind("the shard has not been ticked up to now")
+        life.job_cache.evict(changing)
+        life.owner.withdraw(changing)
+        granted.extend(life.owner.granted_of(changing))
         also()
 
-    async def guarded(connection: Connection) -> None:
-        life.owner.withdraw(job_id)  # once more: the commit before this may have made the next link of a fixed delay
+    async def guarded(connection: Connection) -> T:
+        life.owner.withdraw(changing)  # once more: the commit before this may have made the next run of a fixed delay
         try:
-            await action(connection, granted)
+            return await action(connection, granted)
         except NoonmarkError:
-            life.owner.backlog.start_scan(shard_of(job_id))
+            for shard in shards:
+                life.owner.backlog.start_scan(shard)
             raise
 
-    await life.committer.perform(guarded, prepare)
+    while True:
+        try:
+            return await take_turn(life, command, shards, guarded, prepare)
+        except _Behind:
+            life.tick_wanted.set()
+            await asyncio.sleep(_TICK_SOON_S)
 
 
 async def known_job(life: Life, tenant_id: int, job_id: JobId) -> JobRow:
     life.check(shard_of(job_id))
     found = life.job_cache.get(job_id)
     if found is None:
-        heads, _ = await life.job_cache.load(tenant_id, [job_id], [])
-        found = heads[0] if heads else None
+        jobs, _ = await life.job_cache.load(tenant_id, [job_id], [])
+        found = jobs[0] if jobs else None
     if found is None or found.tenant_id != tenant_id:
-        raise NotFound("there is no such job", field="job")
+        raise no_job()
     return found
 
 
-async def current_job(
-    life: Life, connection: Connection, tenant_id: int, job_id: JobId, expected_version: int | None
-) -> JobRow:
-    heads = await store.load_job_rows(connection, [job_id])
-    if not heads or heads[0].tenant_id != tenant_id:
-        raise NotFound("there is no such job", field="job")
-    if expected_version is not None and heads[0].version != expected_version:
+async def current_job(connection: Connection, tenant_id: int, job_id: JobId, expected_version: int | None) -> JobRow:
+    """As it stands in its turn."""
+    jobs = await store.load_job_rows(connection, [job_id])
+    if not jobs or jobs[0].tenant_id != tenant_id:
+        raise no_job()
+    check_version(jobs[0], expected_version)
+    return jobs[0]
+
+
+def check_version(job: JobRow, expected_version: int | None) -> None:
+    if expected_version is not None and job.version != expected_version:
         raise VersionConflict(
-            f"the job is at version {heads[0].version}, not {expected_version}",
+            f"the job is at version {job.version}, not {expected_version}",
             field="version",
             fix="read the job again and repeat the change",
         )
-    return heads[0]
 
 
-async def stored_text(life: Life, head: JobRow) -> str:
+def no_job() -> NotFound:
+    return NotFound("there is no such job", field="job")
+
+
+async def stored_texts(life: Life, jobs: Sequence[JobRow]) -> dict[JobId, str]:
+    """The definitions of jobs, as they are stored."""
     async with life.pool.acquire() as connection:
-        return await store.load_spec(connection, head)  # type: ignore[arg-type]
+        return await store.load_specs(connection, jobs)  # type: ignore[arg-type]
 
 
-async def stored_spec(life: Life, head: JobRow) -> JobSpec:
-    return msgspec.json.decode(await stored_text(life, head), type=JobSpec)
+async def stored_spec(life: Life, job: JobRow) -> JobSpec:
+    return msgspec.json.decode((await stored_texts(life, [job]))[job.job_id], type=JobSpec)
 
 
 def enter(life: Life, plan: Plan, shard: int) -> Recurrence | None:
@@ -93,20 +143,38 @@ def enter(life: Life, plan: Plan, shard: int) -> Recurrence | None:
     return life.timetable.recurrence(plan.schedule_id)
 
 
-def recurrence_of(life: Life, head: JobRow) -> Recurrence | None:
+def moment(life: Life, plan: Plan, shard: int, now_us: int) -> Moment:
+    nominal_us = life.owner.next_nominal_us(now_us) if plan.starts_now else now_us
+    return Moment(now_us, life.owner.watermarks[shard], nominal_us)
+
+
+def recurrence_of(life: Life, job: JobRow) -> Recurrence | None:
     """Of a job as it stands; the timetable knows the schedules of active jobs."""
-    return life.timetable.recurrence(head.schedule_id) if head.active and head.schedule_id is not None else None
+    return life.timetable.recurrence(job.schedule_id) if job.active and job.schedule_id is not None else None
 
 
 async def fire(life: Life, connection: Connection, rows: list[RunRow]) -> None:
-    await insert_runs(connection, rows)
-    life.fired += sum(not row.sleeps for row in rows)
+    if rows:
+        await insert_runs(connection, rows)
+        life.fired += sum(not row.sleeps for row in rows)
 
 
-async def readmit(life: Life, connection: Connection, head: JobRow) -> None:
-    """The job's waiting runs come back into memory."""
-    watermark_us = life.owner.watermarks[head.shard]
-    rows = await store.load_waiting_runs(connection, head, watermark_us, _MOST_READMITTED)
+async def admit(life: Life, connection: Connection, rows: Sequence[RunRow]) -> None:
+    """Rows that were just committed enter memory, except those whose time is beyond the watermark."""
+    await life.know_policies(connection, {row.policy_id for row in rows})
+    now_us = life.clock.now_us()
+    forgotten = life.owner.outbox.forgotten()
+    for row in rows:
+        if row.due_us <= life.owner.watermarks[row.shard] and row.key not in forgotten:
+            life.owner.admit(row, now_us)
+
+
+async def readmit(life: Life, connection: Connection, job_ids: Sequence[JobId]) -> None:
+    """The jobs' waiting runs come back into memory."""
+    if not job_ids:
+        return
+    rows = await load_waiting_runs(connection, job_ids, life.owner.watermarks, _MAX_READMITTED)
     await admit(life, connection, rows)
-    if len(rows) == _MOST_READMITTED:
-        life.owner.backlog.start_scan(head.shard)
+    if len(rows) == _MAX_READMITTED:
+        for shard in {shard_of(job_id) for job_id in job_ids}:
+            life.owner.backlog.start_scan(shard)

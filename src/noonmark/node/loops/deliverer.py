@@ -71,7 +71,7 @@ class DelivererLoop(Loop):
         if free == 0:
             await self._room.wait()
             return
-        answer = await dispatch.claim(self._life, Claim(self._worker_id, free, _WAIT_S))
+        answer = await dispatch.claim(self._life, Claim(self._worker_id, free, _WAIT_S), None)
         if answer.runs:
             self._grants[answer.grant] = len(answer.runs)
         for run in answer.runs:
@@ -82,7 +82,7 @@ class DelivererLoop(Loop):
         """Says which grants are held, and stops what somebody cancelled."""
         if not self._life.owner.fleet.knows(WorkerId(self._worker_id)):
             return
-        answer = await dispatch.heartbeat(self._life, Heartbeat(self._worker_id, list(self._grants)))
+        answer = await dispatch.heartbeat(self._life, Heartbeat(self._worker_id, list(self._grants)), None)
         for key in answer.cancel:
             if key in self._going and key not in self._stopped:
                 self._stopped.add(key)
@@ -91,7 +91,7 @@ class DelivererLoop(Loop):
     async def _register(self) -> None:
         name = f"node {self._life.node_id}, notifications"
         message = Register(name, [DELIVER_QUEUE], [DELIVER_TASK], MAX_AT_ONCE, self._worker_id)
-        self._worker_id = (await dispatch.register(self._life, message)).worker
+        self._worker_id = (await dispatch.register(self._life, message, None)).worker
 
     async def _carry_out(self, grant: int, run: RunGrant, timeout_s: float) -> None:
         key = (run.job_id, run.nominal_us)
@@ -118,7 +118,7 @@ class DelivererLoop(Loop):
             grant, run.job_id, run.nominal_us, run.attempt, outcome, started_us, finished_us, kind, error, result
         )
         try:
-            await dispatch.report(self._life, Report(self._worker_id, [item]))
+            await dispatch.report(self._life, Report(self._worker_id, [item]), None)
         except Exception as lost:
             log.warning("the end of a delivery was not reported", error=str(lost))
         finally:

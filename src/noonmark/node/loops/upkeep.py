@@ -4,9 +4,9 @@ from noonmark.model.ids import WorkerId
 from noonmark.node.life import Life
 from noonmark.node.loops.loop import Loop
 from noonmark.store.dedup import forget_dedup_keys
-from noonmark.store.idempotency import forget_old_requests
 from noonmark.store.migrate import make_partitions
 from noonmark.store.ownership import forget_old_nodes
+from noonmark.store.requests import forget_requests
 from noonmark.store.workers import forget_old_workers, see_workers
 
 _EVERY_S = 10.0
@@ -29,7 +29,8 @@ class UpkeepLoop(Loop):
         if seen:
             await see_workers(life.pool, seen)
         if number % _TICKS_A_MINUTE == 0:
-            await forget_old_requests(life.pool)
+            while await forget_requests(life.pool, list(life.terms), life.clock.now_us()):
+                pass
             while life.terms and await forget_dedup_keys(life.pool, list(life.terms), life.clock.now_us()):
                 pass
         if number % _TICKS_A_DAY == 0:

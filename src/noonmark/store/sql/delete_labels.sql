@@ -1,3 +1,4 @@
--- Labels that a job no longer has: $1 shard, $2 tenant, $3 its name, $4 the labels.
+-- Labels that jobs of one tenant, $1, no longer have: shards, names and labels side by side.
 DELETE FROM noonmark.job_label l
-WHERE l.shard = $1 AND l.tenant_id = $2 AND l.label = ANY ($4::text[]) AND l.name = $3
+USING unnest($2::smallint[], $3::text[], $4::text[]) AS k (shard, name, label)
+WHERE l.shard = k.shard AND l.tenant_id = $1 AND l.label = k.label AND l.name = k.name

@@ -1,6 +1,7 @@
--- Runs of a job whose time is within the watermark.
+-- Runs of jobs whose time is within their shard's watermark. $1 the distinct shards with $2 their watermarks, $3 the jobs.
 SELECT r.job_id, r.nominal_at, r.due_at, r.tenant_id, r.version, r.policy_id, r.priority, r.attempt, r.failures, r.reason,
     CASE WHEN octet_length(r.input::text) > 1024 THEN '' ELSE r.input::text END AS input, r.sleeps
-FROM noonmark.run r
-WHERE r.shard = $1 AND r.job_id = $2 AND r.due_at <= $3 AND NOT r.parked
+FROM unnest($1::smallint[], $2::timestamptz[]) AS w (shard, watermark)
+JOIN noonmark.run r ON r.shard = w.shard AND r.due_at <= w.watermark
+WHERE r.job_id = ANY ($3::bigint[]) AND NOT r.parked
 LIMIT $4

@@ -1,7 +1,6 @@
 -- The runs of all active jobs on the schedules that are due, read from the jobs themselves. One that exists already is
--- left alone. A missed occurrence is kept if the job catches up on that many, counted back from its last one, and if it
--- is not older at $9, which is now, than the job's window. Where jobs have ended meanwhile, their missed occurrences come
--- once more, ranked from that end. What somebody asked to skip is left out.
+-- left alone. What fires, and what is caught up of the missed, is the rule of planning/misfire.py for all jobs at once:
+-- $9 is now. Where jobs have ended meanwhile, their missed occurrences come once more, ranked from that end.
 INSERT INTO noonmark.run (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason, input)
 SELECT j.shard, f.nominal_at, j.job_id, f.nominal_at + j.jitter_ms * interval '1 millisecond',
        j.tenant_id, j.version, j.policy_id, j.priority, CASE WHEN f.missed THEN 2 ELSE 1 END, j.input

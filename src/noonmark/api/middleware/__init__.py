@@ -1,0 +1,1 @@
+"""What stands around the routes or serves them all: repeats, limits, pages, ETags."""

@@ -1,3 +1,0 @@
-SELECT fingerprint, status, headers::text, body
-FROM noonmark.idempotency
-WHERE tenant_id = $1 AND key = $2
