@@ -4,7 +4,7 @@ import asyncio
 import gc
 import ipaddress
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import structlog
@@ -38,8 +38,8 @@ def _is_loopback(listener: socket.socket) -> bool:
     return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
 
 
-async def serve(config: NodeConfig, stop: asyncio.Event) -> None:
-    """Runs until `stop` is set, or raises if the node cannot start."""
+async def serve(config: NodeConfig, stop: asyncio.Event, on_node: Callable[[Node], None] = lambda node: None) -> None:
+    """Runs until `stop` is set, or raises if the node cannot start. `on_node` is given the node before it begins."""
     # The owner holds up to some hundred thousand small objects and makes no cycles of them: with the default thresholds
     # the collector walks them all again and again, and finds nothing.
     gc.freeze()
@@ -47,6 +47,7 @@ async def serve(config: NodeConfig, stop: asyncio.Event) -> None:
     listener = _listen(config.host, config.port)
     address = config.advertise or f"http://{config.host}:{listener.getsockname()[1]}"
     node = Node(config, address)
+    on_node(node)
     server = _Server(
         uvicorn.Config(
             create_app(node, config.token, config.requests_per_s, loopback=_is_loopback(listener)),

@@ -21,16 +21,11 @@ from noonmark.node.commands.carry_out import carry_out
 from noonmark.node.committer import LeasePassed
 from noonmark.node.config import NodeConfig
 from noonmark.node.life import Life
-from noonmark.node.loops.deliverer import keep_delivering
-from noonmark.node.loops.inbox import keep_draining
-from noonmark.node.loops.notifier import Notifier
+from noonmark.node.loops.every import every_loop
+from noonmark.node.loops.notifier import NotifierLoop
+from noonmark.node.loops.ownership import renew
 from noonmark.node.loops.pager import next_page
-from noonmark.node.loops.rescuer import keep_rescuing, keep_tenants
-from noonmark.node.loops.ticker import keep_ticking
-from noonmark.node.loops.upkeep import keep_history
-from noonmark.node.loops.zones import keep_zones
 from noonmark.node.metrics import NodeMetrics
-from noonmark.node.ownership import keep_ownership, keep_reaping, renew
 from noonmark.node.perform import perform
 from noonmark.node.sleep_watch import SleepWatch
 from noonmark.node.transport import NodeTransport, Performed, read_command
@@ -57,7 +52,7 @@ class Node:
         self.metrics = NodeMetrics(lambda: self._life, self._tenant_name)
         self._pool: Pool | None = None
         self._life: Life | None = None
-        self._notifier: Notifier | None = None
+        self._notifier: NotifierLoop | None = None
         self._tenants: dict[str, int] = {}
         self._others = NodeTransport()
         self.sleep_watch = SleepWatch(config.lease_s)
@@ -128,17 +123,11 @@ class Node:
         life.committer.on_commit = self._note_commit
         life.committer.next_page = lambda: next_page(life)
         self._life = life
-        self._notifier = notifier = Notifier(life)
+        self._notifier = notifier = NotifierLoop(life)
         await notifier.refresh()
         await renew(life)
         log.info("life began", node_id=life.node_id, address=self.address)
-        going = asyncio.create_task(
-            life.run(
-                keep_ownership, keep_reaping, keep_ticking, keep_rescuing, keep_tenants, keep_draining,
-                keep_history, keep_zones, self._watch_loop,
-                lambda _: notifier.run(), lambda life: keep_delivering(life, notifier.subscribed),
-            )
-        )  # fmt: skip
+        going = asyncio.create_task(life.run(*every_loop(life, notifier, self.metrics)))
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             await asyncio.wait((going, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -167,12 +156,6 @@ class Node:
                 await asyncio.wait_for(end_node(connection, life.node_id), 4.0)
             finally:
                 await connection.close()
-
-    async def _watch_loop(self, life: Life) -> None:
-        while True:
-            before_s = monotonic_s()
-            await asyncio.sleep(0.25)
-            self.metrics.loop_lag_seconds.observe(max(0.0, monotonic_s() - before_s - 0.25))
 
     def _note_commit(self, batch: Batch, seconds: float) -> None:
         self.metrics.commit_seconds.observe(seconds)

@@ -8,8 +8,8 @@ from noonmark.clock import SECOND_US
 from noonmark.errors import Unauthorized
 from noonmark.wire.worker import MAX_AGE_S, Claim
 from noonmark.worker.execute import TICK_S
-from noonmark.worker.fleet import Fleet
-from noonmark.worker.nodes import Backoff, Node, NodeError, UnknownWorker
+from noonmark.worker.fleet import KnownNodes
+from noonmark.worker.nodes import Backoff, NodeClient, NodeError, NotRegistered
 
 WAIT_S = 20.0
 BUSY_PER_S = 1000.0
@@ -18,7 +18,7 @@ BUSY_PER_S = 1000.0
 _log = structlog.get_logger("noonmark.worker")
 
 
-async def claim_loop(fleet: Fleet, node: Node, *, first: bool) -> None:
+async def claim_loop(fleet: KnownNodes, node: NodeClient, *, first: bool) -> None:
     backoff = Backoff()
     while True:
         await node.registered.wait()
@@ -32,7 +32,7 @@ async def claim_loop(fleet: Fleet, node: Node, *, first: bool) -> None:
         try:
             await _claim(fleet, node, max_runs, WAIT_S if first else 0.0)
             backoff.reset()
-        except UnknownWorker:
+        except NotRegistered:
             continue
         except (NodeError, Unauthorized) as error:
             _log.debug("claim_failed", node=node.address, error=str(error))
@@ -40,7 +40,7 @@ async def claim_loop(fleet: Fleet, node: Node, *, first: bool) -> None:
             await asyncio.sleep(backoff.next_s())
 
 
-async def _room(fleet: Fleet) -> None:
+async def _room(fleet: KnownNodes) -> None:
     fleet.executor.room.clear()
     if fleet.demand.pace_per_s > BUSY_PER_S:
         await asyncio.sleep(0.002)
@@ -52,7 +52,7 @@ async def _room(fleet: Fleet) -> None:
         return
 
 
-async def _claim(fleet: Fleet, node: Node, max_runs: int, wait_s: float) -> None:
+async def _claim(fleet: KnownNodes, node: NodeClient, max_runs: int, wait_s: float) -> None:
     counters = fleet.counters
     counters.claims += 1
     node.asked += max_runs

@@ -47,7 +47,7 @@ class Unreachable(NodeError):
     """No usable answer: refused, timed out, or an error of the server."""
 
 
-class UnknownWorker(NodeError):
+class NotRegistered(NodeError):
     """410: register again."""
 
 
@@ -83,7 +83,7 @@ class Backoff:
         return min(1.0, 0.02 * 2.0 ** min(self._failures, 10)) * random.uniform(0.5, 1.0)
 
 
-class Node:
+class NodeClient:
     def __init__(self, address: str, session: "aiohttp.ClientSession", clock: MonotonicClock) -> None:
         self.address = address.rstrip("/")
         self._session = session
@@ -148,7 +148,7 @@ class Node:
                 pass
             case 410:
                 self.lapse()
-                raise UnknownWorker
+                raise NotRegistered
             case 421:
                 raise NotTheOwner
             case 400 | 413 | 422:

@@ -28,7 +28,7 @@ class ChildFailed(NoonmarkError):
     """A child ended before it had ever been ready."""
 
 
-class Child:
+class ManagedProcess:
     def __init__(
         self,
         name: str,

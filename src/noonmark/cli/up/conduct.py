@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from noonmark.cli.up.child import Child, ChildFailed, Say
+from noonmark.cli.up.child import ChildFailed, ManagedProcess, Say
 from noonmark.cli.up.database import Database
-from noonmark.cli.up.follow import SAMPLE, Follower, make_sample
+from noonmark.cli.up.follow import SAMPLE, RunFollower, make_sample
 from noonmark.client import Client
 
 READY_WITHIN_S = 120.0
@@ -88,7 +88,7 @@ class Conductor:
                 return
             self._greet()
             if self._settings.sample:
-                chores.append(asyncio.create_task(Follower(client, SAMPLE, self._say).run()))
+                chores.append(asyncio.create_task(RunFollower(client, SAMPLE, self._say).run()))
             chores.append(asyncio.create_task(self._trim_logs()))
             kept += [asyncio.create_task(worker.keep()) for worker in self._workers]
             await _before(signals.stop, keeping, asyncio.Event().wait())
@@ -134,9 +134,9 @@ class Conductor:
 
     def _child(
         self, name: str, arguments: list[str], environment: Mapping[str, str], *, must_settle: bool = False
-    ) -> Child:
+    ) -> ManagedProcess:
         log_file = self._settings.data_dir / f"{name}.log"
-        return Child(name, arguments, dict(environment), log_file, self._say, must_settle=must_settle)
+        return ManagedProcess(name, arguments, dict(environment), log_file, self._say, must_settle=must_settle)
 
 
 async def _before(stop: asyncio.Event, keeping: "asyncio.Task[None]", doing: Coroutine[Any, Any, Any]) -> bool:
@@ -157,7 +157,7 @@ async def _before(stop: asyncio.Event, keeping: "asyncio.Task[None]", doing: Cor
         await asyncio.gather(done, stopping, return_exceptions=True)
 
 
-async def _kill_on(kill: asyncio.Event, children: list[Child]) -> None:
+async def _kill_on(kill: asyncio.Event, children: list[ManagedProcess]) -> None:
     await kill.wait()
     for child in children:
         child.kill()

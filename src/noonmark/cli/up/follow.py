@@ -42,7 +42,7 @@ async def make_sample(client: Client) -> None:
             await asyncio.sleep(LOOK_S)
 
 
-class Follower:
+class RunFollower:
     """Tells each run of a job once, when it has ended; those that had ended before the first look are not told."""
 
     def __init__(self, client: Client, job: str, say: Say) -> None:

@@ -4,28 +4,28 @@ Shards are ticked a few at a time, so that grants and finishes go in between. A 
 starts from its own watermark, and what it missed is caught up as each job's misfire policy says.
 """
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Collection
-from contextlib import suppress
 
-from noonmark.clock import SECOND_US, monotonic_s
+from noonmark.clock import SECOND_US
 from noonmark.errors import NotOwner
 from noonmark.model.run import RunRow
 from noonmark.node.life import Life
+from noonmark.node.loops.loop import Loop
 from noonmark.schedule import Slice
 from noonmark.store.connect import Connection
 from noonmark.store.tick import load_missed_ends, tick
 
 
-async def keep_ticking(life: Life) -> None:
-    while True:
-        started_s = monotonic_s()
-        life.tick_wanted.clear()
-        await tick_all(life)
-        rest_s = max(0.0, life.config.tick_s - (monotonic_s() - started_s))
-        with suppress(TimeoutError):
-            await asyncio.wait_for(life.tick_wanted.wait(), rest_s)
+class TickerLoop(Loop):
+    name = "ticker"
+
+    def __init__(self, life: Life) -> None:
+        super().__init__(life.config.tick_s, life.tick_wanted)
+        self._life = life
+
+    async def tick(self) -> None:
+        await tick_all(self._life)
 
 
 async def tick_all(life: Life) -> None:
