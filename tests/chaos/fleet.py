@@ -53,7 +53,7 @@ class Process:
 class NodeProcess(Process):
     def __init__(self, database_url: Callable[[], str], folder: Path, port: int) -> None:
         self.address = f"http://127.0.0.1:{port}"
-        arguments = ["node", "--database-url", database_url(), "--port", str(port), "--shards", "8"]
+        arguments = ["node", "--database-url", database_url(), "--port", str(port), "--shards", "8", "--processes", "1"]
         super().__init__(arguments, folder / f"node-{port}.log", {})
 
 

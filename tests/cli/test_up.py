@@ -126,7 +126,7 @@ def test_the_first_minute_of_a_user(up, data_dir):
     assert "Hello, Ada!" in ask(first.url, "run", "show", run_id).stdout
     assert "up-1" in ask(first.url, "worker", "list").stdout
     assert "alive" in ask(first.url, "node", "list").stdout
-    assert len(json.loads(ask(first.url, "node", "shards", "-o", "json").stdout)) == 64
+    assert len(json.loads(ask(first.url, "node", "shards", "-o", "json").stdout)) == 512
     assert ask(first.url, "job", "show", "nobody").returncode == 3
     assert ask(first.url, "job", "create", "hello", "--task", "hello").returncode == 4
     unknown = ask(first.url, "job", "create", "x", "--task", "nowhere")

@@ -82,6 +82,8 @@ class Life:
         self.keyed: list[Keyed] = []
         """What the next turn for submissions with keys takes along."""
         self.fired = 0
+        self.ticked = 0
+        """Runs that the last round of ticks made or woke."""
         self.ownership_changes = 0
         self._waiting: set[asyncio.Future[Any]] = set()
 
@@ -92,7 +94,9 @@ class Life:
             unwind.callback(connection.terminate)
             lease = await connect(config.database_url, {"application_name": "noonmark lease"})
             unwind.callback(lease.terminate)
-            node_id = await register_node(lease, address, version, config.lease_s)
+            node_id = await register_node(
+                lease, address, version, config.lease_s, config.public_address, config.process
+            )
             await name_session(connection, node_id)
             unwind.pop_all()
             return cls(config, clock, pool, node_id, connection, lease)

@@ -18,6 +18,7 @@ from noonmark.model.job import Applied
 from noonmark.model.notice import OWN_TASKS
 from noonmark.model.run import Backfilled
 from noonmark.node import dispatch
+from noonmark.node.board import Board
 from noonmark.node.commands import backfill, dedup, job_commands, run_commands, skip, upsert
 from noonmark.node.commands.cancel_runs import cancel_runs
 from noonmark.node.commands.discard import discard
@@ -60,6 +61,8 @@ class Node:
         self._notifier: Notifier | None = None
         self._tenants: dict[str, int] = {}
         self._stopping = asyncio.Event()
+        self.board: Board | None = None
+        """What the other processes of this node say, if it has several."""
 
     # -- lives -------------------------------------------------------------------------------------------------------
 
@@ -98,7 +101,7 @@ class Node:
             await make_partitions(connection, self.clock)
         finally:
             await connection.close()
-        self._pool = await open_pool(self.config.database_url)
+        self._pool = await open_pool(self.config.database_url, self.config.pool_size)
 
     async def _reach(self) -> Connection:
         while True:
@@ -175,7 +178,19 @@ class Node:
 
     @property
     def ready(self) -> bool:
+        if self.board is None:
+            return self.settled
+        self.write_page()
+        return self.board.ready()
+
+    @property
+    def settled(self) -> bool:
+        """This process is ready, whatever the others of the node are."""
         return self._life is not None and self._life.trusted and self._life.settled.is_set()
+
+    def write_page(self) -> None:
+        if self.board is not None:
+            self.board.write(self.metrics.text().decode(), ready=self.settled)
 
     @property
     def life(self) -> Life:
@@ -195,7 +210,11 @@ class Node:
         return None if owner is None else self._life.ownership.nodes.get(owner)
 
     def metrics_text(self) -> bytes:
-        return self.metrics.text()
+        """Of all processes of the node."""
+        if self.board is None:
+            return self.metrics.text()
+        self.write_page()
+        return self.board.metrics()
 
     async def tenant_id(self, name: str) -> int:
         found = self._tenants.get(name)
