@@ -12,8 +12,8 @@ Room is shared among the nodes, however many there are:
 - A node that was seen idle is asked on credit: its claims hang there and are not counted, so that a run that comes up
   anywhere starts at once, with fewer slots than nodes too. If several idle nodes get runs at one instant, their grants
   may be above the room: the excess is handed back before anything else is done, and those nodes are counted from then
-  on. So that is paid for once for each node that was idle, never for each run. Claims at idle nodes that were bounded in
-  sum as well would leave nodes unasked, and a run there would wait for its turn in a rotation.
+  on. So that is paid for once for each node that was idle, never for each run. If claims at idle nodes were bounded in
+  sum as well, some nodes would be unasked, and a run there would wait for its turn in a rotation.
 """
 
 AHEAD_S = 0.1
