@@ -17,8 +17,8 @@ def parse_ports(text: str | None, processes: int) -> list[int]:
     found: list[int] = []
     try:
         for part in text.split(","):
-            first, _, last = part.partition("-")
-            found += range(int(first), int(last or first) + 1)
+            first, dash, last = part.partition("-")
+            found += range(int(first), int(last if dash else first) + 1)
     except ValueError:
         found = []
     if not found or min(found) < 1 or max(found) > _MOST:
@@ -56,8 +56,7 @@ def _reserve(host: str, port: int) -> socket.socket:
                 alone.bind(where)
             except OSError as error:
                 raise _unusable("--process-ports", host, port, error) from error
-    reserved, where = _socket(host, port)
-    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    reserved, where = _socket(host, port, shared=True)
     reserved.bind(where)
     return reserved
 
@@ -75,10 +74,11 @@ def own_address(host: str, port: int, advertise: str | None) -> str:
     return f"{scheme}://[{name}]:{port}" if ":" in name else f"{scheme}://{name}:{port}"
 
 
-def _socket(host: str, port: int) -> tuple[socket.socket, tuple[object, ...]]:
+def _socket(host: str, port: int, *, shared: bool = False) -> tuple[socket.socket, tuple[object, ...]]:
     family, kind, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     made = socket.socket(family, kind, socket.IPPROTO_TCP)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Not both: two sockets of which none listens could have one address by SO_REUSEADDR alone.
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT if shared else socket.SO_REUSEADDR, 1)
     return made, where
 
 
