@@ -34,6 +34,8 @@ class Page(msgspec.Struct, frozen=True):
     was_ready: bool = False
     """It, or the process that it replaces, was ready once."""
     metrics: str = ""
+    node_id: int = 0
+    """Of its present life."""
 
 
 class Board:
@@ -45,11 +47,13 @@ class Board:
         before = self._look(self._mine)
         self._past: Samples = counts_of(parse(before.metrics))
         self._was_ready = before.was_ready
+        self.predecessor = before.node_id
+        """The last life of the process that we replace, or 0. The parent has seen its end: no lease need pass."""
 
-    def write(self, metrics: str, *, ready: bool) -> None:
+    def write(self, metrics: str, *, ready: bool, node_id: int = 0) -> None:
         self._was_ready |= ready
         counted = render(sum_samples([parse(metrics), self._past]))
-        page = Page(monotonic_s(), ready, self._was_ready, counted)
+        page = Page(monotonic_s(), ready, self._was_ready, counted, node_id)
         body = msgspec.msgpack.encode(page)
         self._read[self._mine] = page
         os.pwrite(self._pages[self._mine], _HEADER.pack(len(body), zlib.crc32(body)) + body, 0)

@@ -99,6 +99,8 @@ class Node:
             assert isinstance(self.clock, MonotonicClock)
             self.clock.observe(before_s, now_us, monotonic_s())
             await make_partitions(connection, self.clock)
+            if self.board is not None and self.board.predecessor:
+                await end_node(connection, self.board.predecessor)  # its shards need not wait for its lease
         finally:
             await connection.close()
         self._pool = await open_pool(self.config.database_url, self.config.pool_size)
@@ -190,7 +192,8 @@ class Node:
 
     def write_page(self) -> None:
         if self.board is not None:
-            self.board.write(self.metrics.text().decode(), ready=self.settled)
+            node_id = self._life.node_id if self._life is not None else 0
+            self.board.write(self.metrics.text().decode(), ready=self.settled, node_id=node_id)
 
     @property
     def life(self) -> Life:
