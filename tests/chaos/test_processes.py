@@ -6,8 +6,12 @@ import aiohttp
 import psutil
 import pytest
 
+from noonmark.cli.processes.supervise import GRACE_S
 from noonmark.client import Client
 from noonmark.clock import monotonic_s
+from noonmark.errors import SchemaTooNew
+from noonmark.store.connect import connect
+from noonmark.store.migrate import Migration, migrate, migrations
 from tests.chaos.fleet import Fleet, NodeProcess
 from tests.chaos.load import Load
 from tests.conftest import eventually
@@ -102,6 +106,30 @@ async def test_a_signal_has_all_processes_hand_over(fleet: Fleet, node: NodeProc
     print(f"handed over after {monotonic_s() - asked_s:.2f} s")
     assert await node.ended(10) == 0
     assert psutil.wait_procs(family, timeout=1)[1] == []
+
+
+async def test_a_second_signal_ends_all_at_once(fleet: Fleet, node: NodeProcess) -> None:
+    family = processes_of(node)
+    for process in family:
+        process.suspend()  # they would hand over, and cannot
+    node.signal(signal.SIGTERM)
+    await eventually(lambda: "stopping" in node.log.read_text(), 5)
+    node.signal(signal.SIGTERM)
+    node.signal(signal.SIGTERM)
+    asked_s = monotonic_s()
+    assert await node.ended(10) == 0
+    assert monotonic_s() - asked_s < GRACE_S
+    assert psutil.wait_procs(family, timeout=1)[1] == []
+
+
+async def test_a_process_that_cannot_start_ends_the_node_with_its_status(fleet: Fleet) -> None:
+    newer = Migration(migrations()[-1].number + 1, "later", "-- breaking: all is different\nSELECT 1")
+    connection = await connect(fleet.database_url())
+    await migrate(connection, 8, [*migrations(), newer])
+    await connection.close()
+    node = fleet.start_node("--processes", "2")
+    assert await node.ended(30) == SchemaTooNew.exit_code
+    assert "upgrade this node" in node.log.read_text()
 
 
 async def test_no_process_outlives_its_killed_parent(fleet: Fleet, node: NodeProcess) -> None:

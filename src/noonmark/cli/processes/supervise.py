@@ -75,6 +75,7 @@ async def supervise(processes: Sequence[NodeProcess], public: socket.socket) -> 
     try:
         await asyncio.wait({*keeping, stopping}, return_when=asyncio.FIRST_COMPLETED)
     finally:
+        log.info("stopping", processes=sum(process.pid is not None for process in processes))
         door.close()
         await asyncio.gather(*(process.stop(GRACE_S, signals.hurry) for process in processes))
         ended = await asyncio.gather(*keeping, return_exceptions=True)
