@@ -21,8 +21,8 @@ BLOAT_ROWS = 100_000
 """Fewer dead rows than this are nobody's concern."""
 DISK_WARN, DISK_FAIL = 0.15, 0.05
 CONNECTIONS_WARN = 0.8
-CONNECTIONS_OF_A_PROCESS = 4
-"""At the most, in a node of several."""
+CONNECTIONS_OF_A_NODE, CONNECTIONS_OF_A_PROCESS = 6, 4
+"""At the most: of a node that is one process, and of each process of a node that is several."""
 SILENT_S = 60.0
 
 
@@ -59,7 +59,7 @@ def judge(facts: Facts) -> list[Check]:
     database, work = facts.examination.database, facts.examination.work
     every_node = [facts.examination.node, *facts.others]
     return [
-        *_server(database, len(facts.nodes)),
+        *_server(database, facts.nodes),
         *_clocks(facts, every_node),
         *_ownership(facts, work),
         _lateness(every_node),
@@ -71,7 +71,7 @@ def judge(facts: Facts) -> list[Check]:
     ]
 
 
-def _server(database: DatabaseFacts, processes: int) -> Iterator[Check]:
+def _server(database: DatabaseFacts, processes: Sequence[NodeInfo]) -> Iterator[Check]:
     if database.version_number < OLDEST_POSTGRES:
         yield Check("database", "fail", f"PostgreSQL {database.version}", "use PostgreSQL 14 or newer")
     else:
@@ -85,14 +85,15 @@ def _server(database: DatabaseFacts, processes: int) -> Iterator[Check]:
     yield _connections(database, processes)
 
 
-def _connections(database: DatabaseFacts, processes: int) -> Check:
+def _connections(database: DatabaseFacts, processes: Sequence[NodeInfo]) -> Check:
     """Those that are taken, and those that the processes of all nodes will have taken when they are busy."""
     bound = max(database.max_connections, 1) * CONNECTIONS_WARN
-    taken, coming = f"{database.connections} of {database.max_connections}", processes * CONNECTIONS_OF_A_PROCESS
+    taken = f"{database.connections} of {database.max_connections}"
+    coming = sum(CONNECTIONS_OF_A_PROCESS if one.process else CONNECTIONS_OF_A_NODE for one in processes)
     if database.connections > bound:
         return Check("connections", "warn", taken, "raise max_connections, or find who holds so many")
     if coming > bound:
-        figure = f"{taken}; busy, {processes} processes of nodes take up to {coming}"
+        figure = f"{taken}; busy, {len(processes)} processes of nodes take up to {coming}"
         return Check("connections", "warn", figure, "raise max_connections, or start nodes with fewer --processes")
     return Check("connections", "ok", taken)
 
