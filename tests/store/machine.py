@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from noonmark.node.commands.run_commands import record_end
-
 from noonmark.model.ids import JobId, PolicyId, TenantId, shard_of
 from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
+from noonmark.node.commands.ends import record_end
 from noonmark.node.commands.fixed_delay import resumed_run
 from noonmark.planning.occurrences import passed_runs
 from noonmark.planning.runs import make_run

@@ -86,6 +86,8 @@ class Life:
         self.deduplicated: list[DedupRequest] = []
         """What the next turn for submissions with keys of their own takes along."""
         self.fired = 0
+        self.ticked = 0
+        """Runs that the last round of ticks made or woke."""
         self.ownership_changes = 0
         self._waiting: set[asyncio.Future[Any]] = set()
 
@@ -98,7 +100,9 @@ class Life:
             unwind.callback(connection.terminate)
             lease = await connect(config.database_url, {"application_name": "noonmark lease"})
             unwind.callback(lease.terminate)
-            node_id = await register_node(lease, address, version, config.lease_s)
+            node_id = await register_node(
+                lease, address, version, config.lease_s, config.public_address, config.process
+            )
             await name_session(connection, node_id)
             unwind.pop_all()
             return cls(config, clock, pool, node_id, connection, lease, shard_count)

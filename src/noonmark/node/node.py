@@ -17,6 +17,7 @@ from noonmark.errors import InvalidInput, NotFound, Unavailable
 from noonmark.model.ids import TenantId
 from noonmark.model.notice import OWN_TASKS
 from noonmark.node import dispatch
+from noonmark.node.board import Board
 from noonmark.node.commands.carry_out import carry_out
 from noonmark.node.committer import LeasePassed
 from noonmark.node.config import NodeConfig
@@ -57,6 +58,8 @@ class Node:
         self._others = NodeTransport()
         self.sleep_watch = SleepWatch(config.lease_s)
         self._stopping = asyncio.Event()
+        self.board: Board | None = None
+        """What the other processes of this node say, if it has several."""
 
     # -- lives -------------------------------------------------------------------------------------------------------
 
@@ -104,9 +107,11 @@ class Node:
             self.clock.observe(before_s, now_us, monotonic_s())
             await make_partitions(connection, self.clock)
             self._others.secret = await load_node_secret(connection)
+            if self.board is not None and self.board.predecessor:
+                await end_node(connection, self.board.predecessor)  # its shards need not wait for its lease
         finally:
             await connection.close()
-        self._pool = await open_pool(self.config.database_url)
+        self._pool = await open_pool(self.config.database_url, self.config.pool_size)
 
     async def _reach(self) -> Connection:
         while True:
@@ -171,7 +176,20 @@ class Node:
 
     @property
     def ready(self) -> bool:
+        if self.board is None:
+            return self.balanced
+        self.write_page()
+        return self.board.ready()
+
+    @property
+    def balanced(self) -> bool:
+        """This process is ready, whatever the others of the node are."""
         return self._life is not None and self._life.trusted and self._life.balanced.is_set()
+
+    def write_page(self) -> None:
+        if self.board is not None:
+            node_id = self._life.node_id if self._life is not None else 0
+            self.board.write(self.metrics.text().decode(), ready=self.balanced, node_id=node_id)
 
     @property
     def life(self) -> Life:
@@ -191,7 +209,11 @@ class Node:
         return None if owner is None else self._life.ownership.nodes.get(owner)
 
     def metrics_text(self) -> bytes:
-        return self.metrics.text()
+        """Of all processes of the node."""
+        if self.board is None:
+            return self.metrics.text()
+        self.write_page()
+        return self.board.metrics()
 
     async def tenant_id(self, name: str) -> int:
         found = self._tenants.get(name)

@@ -22,8 +22,18 @@ class Ownership(NamedTuple):
     owners: dict[int, int | None]
 
 
-async def register_node(connection: Connection, address: str, version: str, lease_s: float) -> int:
-    return int(await connection.fetchval(statement("register_node"), address, version, lease_s))
+async def register_node(
+    connection: Connection,
+    address: str,
+    version: str,
+    lease_s: float,
+    public_address: str | None = None,
+    process: int = 0,
+) -> int:
+    """Its id. A process of a node with several has an address of its own, beside the node's public one."""
+    return int(
+        await connection.fetchval(statement("register_node"), address, version, lease_s, public_address, process)
+    )
 
 
 async def name_session(connection: Connection, node_id: int) -> None:

@@ -89,14 +89,17 @@ class Executor:
         """Nothing is left that would still be reported."""
         return not (self._waiting or self._for_process or any(not attempt.reported for attempt in self._live()))
 
-    def offer(self, answer: ClaimAnswer) -> None:
-        """Takes over the runs of a grant."""
+    def offer(self, answer: ClaimAnswer, most: int) -> None:
+        """Takes over the first `most` runs of a grant and hands the others back at once."""
         offered_s = self._clock.elapsed_s()
         grant, terms = answer.grant, answer.terms
         tasks = {policy_id: self._tasks.get(kind.task) for policy_id, kind in terms.items()}
-        self._waiting.extend(
-            [TaskAttempt(grant, run, terms[run.policy_id], tasks[run.policy_id], offered_s) for run in answer.runs]
-        )
+        attempts = [
+            TaskAttempt(grant, run, terms[run.policy_id], tasks[run.policy_id], offered_s) for run in answer.runs
+        ]
+        for attempt in attempts[most:]:
+            self._close(attempt, Ending(Outcome.RELEASED))
+        self._waiting.extend(attempts[:most])
         self._pump()
 
     def cancel(self, keys: Collection[tuple[int, int]]) -> None:

@@ -67,6 +67,15 @@ class KnownNodes:
     def reachable(self) -> int:
         return sum(node.reachable for node in self.nodes.values())
 
+    @property
+    def expected(self) -> int:
+        """Runs that claims may bring any moment."""
+        return sum(node.expected for node in self.nodes.values())
+
+    def asking(self, node: NodeClient) -> int:
+        """How many nodes are about to ask: this one, and those that have no claim on its way."""
+        return 1 + sum(one.reachable and not one.asked for one in self.nodes.values() if one is not node)
+
     async def find(self) -> None:
         """Asks the seeds in turn until one answers. Raises Unauthorized or Unacceptable if one refuses the worker."""
         backoff = Backoff()

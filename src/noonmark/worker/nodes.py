@@ -96,6 +96,10 @@ class NodeClient:
         """Set while its claims come back full, so that more of them at a time are worthwhile."""
         self.asked = 0
         """Runs asked for in claims that are on their way."""
+        self.expected = 0
+        """Those of them that may come any moment; see `demand`."""
+        self.idle = False
+        """Its last claim hung or came back empty: the next one is on credit."""
         self.outbox: list[ReportItem] = []
         self.outbox_filled = asyncio.Event()
 

@@ -5,8 +5,8 @@ import contextlib
 
 import msgspec
 
+from noonmark.cli.child import Say
 from noonmark.cli.show import duration_text, first_line
-from noonmark.cli.up.child import Say
 from noonmark.client import Client
 from noonmark.errors import DuplicateName, NoonmarkError, TooBusy, Unavailable
 from noonmark.schedule.spec import Every
