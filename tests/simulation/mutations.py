@@ -137,7 +137,7 @@ class DeleteSparesTheGrantedLate(Life):
 
     def _asked(self, change, job_id, *args):
         if change.__name__ == "delete":
-            args = (self.owner.granted_of(job_id), *args[1:])
+            args = ([nominal_us for _, nominal_us in self.owner.granted_of({job_id})], *args[1:])
         return super()._asked(change, job_id, *args)
 
 
