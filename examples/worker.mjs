@@ -71,7 +71,7 @@ async function perform(node, grant, [job, nominal, attempt, , , input], { task, 
   const controller = new AbortController(), { signal } = controller, mine = { grant, job, nominal, controller };
   if (busy >= concurrency) controller.abort(RELEASED); // several nodes gave more than there is room for: hand it back
   const stopped = new Promise((_, reject) => signal.addEventListener("abort", () => reject(null)));
-  const timer = setTimeout(() => controller.abort(TIMED_OUT), timeout_s * 1000), started = now();
+  const timer = setTimeout(() => controller.abort(TIMED_OUT), timeout_s * 1000), started = signal.aborted ? null : now();
   const context = { signal, attempt, key: `${job}/${nominal}` }; // the key stays the same over all attempts of a run
   const work = async () => JSON.stringify(await tasks[task](JSON.parse(input), context)) ?? null;
   held.add(mine), busy++;

@@ -191,12 +191,12 @@ class Life(Commands, Serial, Process):
         if self.owner.withdraw_claim(token):
             self.answer(token, Granted(0, ()))
 
-    def hear_heartbeat(self, worker_id, worker, grants, sent_us):
+    def hear_heartbeat(self, worker_id, worker, grants, sent_us, never):
         self._see(worker_id, worker)
         if self.world.now_us - sent_us <= BEAT_AGE_US:
-            cancel, lost = self.owner.heartbeat(worker_id, grants, self.now_us())
-            if cancel or lost:
-                self.world.network.send(worker, worker.hear_beat, cancel, lost)
+            told = self.owner.heartbeat(worker_id, grants, self.now_us(), never)
+            if any(told):
+                self.world.network.send(worker, worker.hear_beat, self.host, *told)
 
     def hear_report(self, worker_id, worker, number, items):
         self._see(worker_id, worker)

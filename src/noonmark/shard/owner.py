@@ -18,14 +18,14 @@ Invariants
 
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from noonmark.clock import SECOND_US
 from noonmark.model.ids import GrantId, JobId, PolicyId, RunKey, TenantId, WorkerId, shard_of
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
-from noonmark.shard.answers import Granted, Reported, ReportedAttempt
+from noonmark.shard.answers import Granted, Heartbeaten, Reported, ReportedAttempt
 from noonmark.shard.backlog import Backlog, Page
 from noonmark.shard.due_heap import DueHeap
 from noonmark.shard.fleet import Fleet, WaitingClaim
@@ -162,14 +162,29 @@ class Owner:
     def withdraw_claim(self, token: object) -> bool:
         return self._claims.pop(token, None) is not None
 
-    def heartbeat(self, worker_id: WorkerId, grant_ids: Iterable[int], now_us: int) -> tuple[list[RunKey], list[int]]:
-        """(runs to cancel, grants that the worker lost); grants that it does not name are granted again."""
+    def heartbeat(
+        self, worker_id: WorkerId, grant_ids: Iterable[int], now_us: int, never: Collection[int] = ()
+    ) -> Heartbeaten:
+        """Grants that the worker does not name are granted again: all but what runs at most once.
+
+        Of a grant with such runs the worker is first asked whether it ever had it. It says no by `never`, and will not
+        start it then, even if the answer with it comes later. If it says neither, the runs may have begun.
+        """
         worker = self.fleet.workers[worker_id]
         worker.seen_us = now_us
         named = set(grant_ids)
+        missing: list[int] = []
         for grant in list(worker.grants.values()):
-            if grant.grant_id not in named and now_us - grant.known_us > self.limits.delivery_us:
-                self._end_grant(grant, Outcome.RELEASED, Reason.UNDELIVERED, now_us)
+            if grant.grant_id in named:
+                grant.asked_us = None
+            elif now_us - grant.known_us > self.limits.delivery_us:
+                if grant.grant_id in never or not any(map(self._runs_once, grant.current())):
+                    self._end_grant(grant, Outcome.RELEASED, Reason.UNDELIVERED, now_us)
+                elif grant.asked_us is not None and now_us - grant.asked_us > self.limits.silence_us:
+                    self._end_unnamed(grant, now_us)
+                else:
+                    grant.asked_us = grant.asked_us or now_us
+                    missing.append(grant.grant_id)
         cancel = [
             live.key
             for grant_id in named
@@ -177,7 +192,7 @@ class Owner:
             for live in held.runs
             if live.grant is held and live.cancelling
         ]
-        return cancel, self.fleet.revoked(named)
+        return Heartbeaten(cancel, self.fleet.revoked(named), missing)
 
     def report(self, token: object, worker_id: WorkerId, items: Iterable[ReportedAttempt], now_us: int) -> None:
         """Ends attempts. What is not the current attempt of its run changes nothing."""
@@ -261,7 +276,8 @@ class Owner:
             for live in grant.current():
                 timeout_us = round(self._policies[live.policy_id].timeout_s * 1_000_000)
                 if now_us - grant.known_us > timeout_us + self.limits.overrun_us:
-                    self._end_attempt(live, grant, Ended(Outcome.TIMED_OUT, now_us), now_us)
+                    reason = Reason.AT_MOST_ONCE if self._runs_once(live) else None
+                    self._end_attempt(live, grant, Ended(Outcome.TIMED_OUT, now_us), now_us, reason)
 
     def heads(self) -> Iterable[tuple[TenantId, Kind, int]]:
         """(tenant, kind, due time) of the first ready run of every lane."""
@@ -357,6 +373,19 @@ class Owner:
         for live in grant.current():
             self._end_attempt(live, grant, Ended(outcome, now_us), now_us, reason)
         self.counts.rescued_grants += 1
+
+    def _end_unnamed(self, grant: Grant, now_us: int) -> None:
+        """Its worker lives, and neither names the grant nor denies that it had it."""
+        self.fleet.revoke(grant)
+        for live in grant.current():
+            if self._runs_once(live):
+                self._end_attempt(live, grant, Ended(Outcome.LOST, now_us), now_us, Reason.AT_MOST_ONCE)
+            else:
+                self._end_attempt(live, grant, Ended(Outcome.RELEASED, now_us), now_us, Reason.UNDELIVERED)
+        self.counts.rescued_grants += 1
+
+    def _runs_once(self, live: LiveRun) -> bool:
+        return self._policies[live.policy_id].at_most_once
 
     def _end_attempt(
         self, live: LiveRun, grant: Grant, end: AttemptEnd, now_us: int, reason: Reason | None = None

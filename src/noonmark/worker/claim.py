@@ -67,7 +67,6 @@ async def _claim(fleet: Fleet, node: Node, max_runs: int, wait_s: float) -> None
     if fleet.clock.known and fleet.clock.now_us() - answer.now_us > MAX_AGE_S * SECOND_US:
         _log.warning("old_answer_dropped", node=node.address, runs=len(answer.runs))
         return
-    if answer.runs:
+    if answer.runs and fleet.reports.hold(answer.grant, node, len(answer.runs)):
         counters.claimed += len(answer.runs)
-        fleet.reports.hold(answer.grant, node, len(answer.runs))
         fleet.executor.offer(answer)

@@ -96,6 +96,8 @@ class Node:
         """Set while its claims come back full, so that more of them at a time are worthwhile."""
         self.asked = 0
         """Runs asked for in claims that are on their way."""
+        self.never: list[int] = []
+        """What the next heartbeat denies: grants that the node asked about and the worker never had."""
         self.outbox: list[ReportItem] = []
         self.outbox_filled = asyncio.Event()
 
