@@ -223,6 +223,20 @@ class ClaimsOfTheSilentKept(Owner):
         self._claims = claims
 
 
+class SilenceBeginsAnew(Life):
+    """Each new owner gives the workers of its grants their whole time to be silent."""
+
+    def last_heard_us(self, worker_id, grants):
+        return self.now_us()
+
+
+class OutagesAreSilence(Life):
+    """What no node could hear counts as silence, and a new node gives nobody time to appear."""
+
+    def last_heard_us(self, worker_id, grants):
+        return self.store.seen_us.get(worker_id, 0)
+
+
 class PagesUnfiltered(Owner):
     """A page brings back what ended or went to sleep after it was read."""
 
@@ -346,6 +360,7 @@ PARTS = (
     SleptThroughHeartbeats, RefusedUnheard, TickWatermarkLate, PageBeforeCommit, DropAfterGiving, FoundUnfiltered,
     CancelAfterCommit, DeleteSparesTheGrantedLate, ResumeForgetsHistory, GrantsMissedTooSoon, OldHeartbeatsBelieved,
     OldAnswersStart, AnyReportCounts, AttemptsReused, UndeliveredKept, SilentKept, ClaimsOfTheSilentKept,
+    SilenceBeginsAnew, OutagesAreSilence,
     PagesUnfiltered, MarkTooFar, MarkDropped, LostIsReleased, StartedIsHandedOn, UnnamedIsUnstarted,
     AnyEndFollowed, FollowedApart, FollowersForgotten,
     FollowersStay, CancelledUnfollowed,
@@ -372,7 +387,9 @@ WEATHER = {
     GrantsMissedTooSoon: {"kinds": ["stall_database"], "interval_us": 2_500_000, "slow": 0.4, "loss": 0.0},
     OldAnswersStart: {"kinds": ["freeze_worker"], "interval_us": 3_000_000, "slow": 0.3},
     OldHeartbeatsBelieved: {"slow": 0.6, "loss": 0.0, "kinds": ["drift"]},
-    UnnamedIsUnstarted: {"kinds": ["stop", "stop_worker", "freeze_worker"], "loss": 0.3, "slow": 0.2, "weights": BUSY},
+    UnnamedIsUnstarted: {"kinds": ["stop_worker"], "interval_us": 1_500_000, "loss": 0.3, "weights": BUSY},
+    SilenceBeginsAnew: {"kinds": ["kill_worker", "stop"], "interval_us": 1_500_000, "loss": 0.0, "weights": BUSY},
+    OutagesAreSilence: {"kinds": ["crash", "restart_database"], "interval_us": 1_500_000, "weights": BUSY},
     MarkDropped: {**SLOW_DATABASE, "kinds": ["drift"], "limits": CRAMPED},
 }
 """Where a bug shows only in rare circumstances, these are made less rare."""

@@ -16,6 +16,7 @@ from tests.simulation.serial import Serial
 from tests.simulation.store import Refused
 
 SECOND_US = 1_000_000
+HEARD_US = SECOND_US
 BEAT_AGE_US = SECOND_US // 2
 """An older heartbeat is a sign of life and no more: the worker may have received a grant since it was sent."""
 
@@ -45,6 +46,7 @@ class Host:
     def call(self, event, *args):
         """A message for whatever runs here now; `event` is the name of its handler."""
         self.world.checks.arrives(self.number, args[0])
+        self.world.listeners.arrives(self.life, args[0])
         self.life.call(self.life.hear, event, *args)
 
 
@@ -92,10 +94,12 @@ class Life(Commands, Serial, Process):
             limits=self.world.limits,
             random=self.rng.random,
         )
+        self.began_us = self.now_us()
         self.world.log(f"{self.name} begins")
         self._serial = self._commit_loop()
         self._keep()
         self._rescue()
+        self._keep_hearing(0)
         self._resume(None)
 
     def _die(self, why):
@@ -131,6 +135,13 @@ class Life(Commands, Serial, Process):
         self.world.database.ask(self, renew, renewed, failed)
         self.later(SECOND_US, self._keep)
 
+    def _keep_hearing(self, kept_us):
+        before_us = self.now_us()
+        heard = self.owner.fleet.heard_since(kept_us)
+        if heard:
+            self.world.database.ask(self, lambda _: self.store.see(heard), lambda _: None, lambda _: None)
+        self.later(HEARD_US, self._keep_hearing, before_us)
+
     @property
     def trusted(self):
         """The lease holds: nobody else can have been given the shards."""
@@ -138,10 +149,13 @@ class Life(Commands, Serial, Process):
 
     def _rescue(self):
         before = len(self.owner.outbox.attempts)
+        heard = {worker_id for worker_id, _ in self.owner.fleet.heard_since(0)}
         self.owner.rescue(self.now_us())
         for row in self.owner.outbox.attempts[before:]:
-            if row.outcome is Outcome.LOST:
+            if row.outcome is Outcome.LOST and row.worker_id in heard:
                 self.world.checks.loses_worker(self.host.number, row.worker_id)
+            elif row.outcome is Outcome.LOST:
+                self.world.listeners.loses_worker(self, row.worker_id)
         self._happened()
         self.later(SECOND_US, self._rescue)
 

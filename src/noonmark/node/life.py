@@ -57,6 +57,7 @@ class Life:
         self.pool = pool
         self.clock = clock
         self.node_id = node_id
+        self.began_us = clock.now_us()
         self.connection = connection
         self.lease = lease
         self.policies: dict[PolicyId, Policy] = {}

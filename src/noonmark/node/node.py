@@ -28,7 +28,7 @@ from noonmark.node.loops.deliverer import keep_delivering
 from noonmark.node.loops.inbox import keep_draining
 from noonmark.node.loops.notifier import Notifier
 from noonmark.node.loops.pager import next_page
-from noonmark.node.loops.rescuer import keep_rescuing, keep_tenants
+from noonmark.node.loops.rescuer import keep_hearing, keep_rescuing, keep_tenants
 from noonmark.node.loops.ticker import keep_ticking
 from noonmark.node.loops.upkeep import keep_history
 from noonmark.node.loops.zones import keep_zones
@@ -121,7 +121,7 @@ class Node:
         log.info("life began", node_id=life.node_id, address=self.address)
         going = asyncio.create_task(
             life.run(
-                keep_ownership, keep_reaping, keep_ticking, keep_rescuing, keep_tenants, keep_draining,
+                keep_ownership, keep_reaping, keep_ticking, keep_rescuing, keep_hearing, keep_tenants, keep_draining,
                 keep_history, keep_zones, self._watch_loop,
                 lambda _: notifier.run(), lambda life: keep_delivering(life, notifier.subscribed),
             )

@@ -70,17 +70,27 @@ class Owner:
         self._rules: tuple[Rule, ...] = (StartDeadline(),)
         self._last_nominal_us = 0
         self._rescued_us = 0
+        self._slept = False
 
     # -- ownership ---------------------------------------------------------------------------------------------------
 
     def adopt(
-        self, shard: int, watermark_us: int, grants: Iterable[GrantRow], granted: Iterable[RunRow], now_us: int
+        self,
+        shard: int,
+        watermark_us: int,
+        grants: Iterable[GrantRow],
+        granted: Iterable[RunRow],
+        now_us: int,
+        heard_us: Mapping[WorkerId, int],
     ) -> None:
-        """Takes over a shard: its grants at once, its waiting runs page by page. Workers get time to appear."""
+        """Takes over a shard: its grants at once, its waiting runs page by page.
+
+        `heard_us` says of the grants' workers from when on their silence counts, see `listening`.
+        """
         self.watermarks[shard] = watermark_us
         rows = {row.key: row for row in granted}
         for grant_row in grants:
-            grant = self.fleet.take_over(grant_row, now_us)
+            grant = self.fleet.take_over(grant_row, now_us, heard_us.get(grant_row.worker_id, 0))
             for key, attempt in zip(
                 zip(grant_row.job_ids, grant_row.nominals_us, strict=True), grant_row.attempts, strict=True
             ):
@@ -156,7 +166,7 @@ class Owner:
     def claim(self, token: object, worker_id: WorkerId, most: int, now_us: int) -> None:
         """Asks for runs; the answer comes in a batch, now or when there are some. `withdraw_claim` gives up waiting."""
         worker = self.fleet.workers[worker_id]
-        worker.seen_us = now_us
+        worker.hear(now_us)
         self._claims[token] = WaitingClaim(token, worker, max(1, min(most, self.limits.claim_runs)))
 
     def withdraw_claim(self, token: object) -> bool:
@@ -171,7 +181,7 @@ class Owner:
         start it then, even if the answer with it comes later. If it says neither, the runs may have begun.
         """
         worker = self.fleet.workers[worker_id]
-        worker.seen_us = now_us
+        worker.hear(now_us)
         named = set(grant_ids)
         missing: list[int] = []
         for grant in list(worker.grants.values()):
@@ -260,11 +270,14 @@ class Owner:
     def rescue(self, now_us: int) -> None:
         """Ends the attempts of workers that went silent, and those that overran their timeout without a word.
 
-        Called every second. After a longer pause it was the node that slept, and words of workers may lie unread.
+        Called every second. After a longer pause it was the node that slept, and words of workers may lie unread: they
+        are read before the next look. That one is taken also after another pause, or a node that stalls again and again
+        would never give anybody up.
         """
-        slept = now_us - self._rescued_us > self.limits.stall_us
+        pause_us = now_us - self._rescued_us
         self._rescued_us = now_us
-        for worker in () if slept else self.fleet.silent(now_us, self.limits.silence_us):
+        self._slept = pause_us > self.limits.stall_us and (not self._slept or pause_us > self.limits.silence_us)
+        for worker in () if self._slept else self.fleet.silent(now_us, self.limits.silence_us):
             for grant in list(worker.grants.values()):
                 self._end_grant(grant, Outcome.LOST, Reason.WORKER_LOST, now_us)
             del self.fleet.workers[worker.worker_id]
@@ -275,7 +288,9 @@ class Owner:
         for grant in list(self.fleet.grants.values()):
             for live in grant.current():
                 timeout_us = round(self._policies[live.policy_id].timeout_s * 1_000_000)
-                if now_us - grant.known_us > timeout_us + self.limits.overrun_us:
+                # Counted across owners; but a new one gives its worker time to say how it ended meanwhile.
+                overran_us = grant.granted_us + timeout_us + self.limits.overrun_us
+                if now_us > max(overran_us, grant.known_us + self.limits.silence_us):
                     reason = Reason.AT_MOST_ONCE if self._runs_once(live) else None
                     self._end_attempt(live, grant, Ended(Outcome.TIMED_OUT, now_us), now_us, reason)
 

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from noonmark.shard.listening import NodeLife
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
 from noonmark.store.statement import statement
@@ -41,6 +42,11 @@ async def load_ownership(connection: Connection) -> Ownership:
     nodes = {row[0]: row[1] for row in await connection.fetch(statement("load_live_nodes"))}
     owners = {row[0]: row[1] for row in await connection.fetch(statement("load_ownership"))}
     return Ownership(nodes, owners)
+
+
+async def load_node_lives(connection: Connection, lease_s: float) -> list[NodeLife]:
+    """Of the living and of those that died within the last minutes."""
+    return [NodeLife(*row) for row in await connection.fetch(statement("load_node_lives"), lease_s)]
 
 
 async def expire_nodes(connection: Connection) -> list[int]:

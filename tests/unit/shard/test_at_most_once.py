@@ -32,7 +32,7 @@ class Stage:
     def __init__(self, *policy_ids):
         policies = {ONCE: Policy(task="t", delivery="at_most_once"), OFTEN: Policy(task="t")}
         self.owner = Owner(node_id=1, policies=policies, weights={}, limits=Limits(), random=lambda: 0.0)
-        self.owner.adopt(0, NOW_US + 3600 * SECOND_US, (), (), NOW_US)
+        self.owner.adopt(0, NOW_US + 3600 * SECOND_US, (), (), NOW_US, {})
         self.owner.fleet.serve(WORKER, ["default"], ["t"], NOW_US)
         self.rows = [
             RunRow(job_id_of(number, 0), NOW_US - 1, NOW_US, TenantId(1), 1, policy_id, 5, 0, 0, Reason.TRIGGERED, None)

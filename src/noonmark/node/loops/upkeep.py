@@ -2,7 +2,6 @@
 
 import asyncio
 
-from noonmark.model.ids import WorkerId
 from noonmark.node.life import Life
 from noonmark.store.dedup import forget_dedup_keys
 from noonmark.store.idempotency import forget_old_requests
@@ -17,9 +16,6 @@ _ROUNDS_A_MINUTE = 6
 async def keep_history(life: Life) -> None:
     round_ = 0
     while True:
-        seen: list[WorkerId] = list(life.owner.fleet.workers)
-        if seen:
-            await life.pool.execute(statement("see_workers"), seen)
         if round_ % _ROUNDS_A_MINUTE == 0:
             await forget_old_requests(life.pool)
             while life.terms and await forget_dedup_keys(life.pool, list(life.terms), life.clock.now_us()):
