@@ -226,14 +226,14 @@ class ClaimsOfTheSilentKept(Owner):
 class SilenceBeginsAnew(Life):
     """Each new owner gives the workers of its grants their whole time to be silent."""
 
-    def last_heard_us(self, worker_id, grants):
+    def last_heard_us(self, worker_id):
         return self.now_us()
 
 
 class OutagesAreSilence(Life):
     """What no node could hear counts as silence, and a new node gives nobody time to appear."""
 
-    def last_heard_us(self, worker_id, grants):
+    def last_heard_us(self, worker_id):
         return self.store.seen_us.get(worker_id, 0)
 
 

@@ -139,8 +139,11 @@ class Life(Commands, Serial, Process):
         before_us = self.now_us()
         heard = self.owner.fleet.heard_since(kept_us)
         if heard:
-            self.world.database.ask(self, lambda _: self.store.see(heard), lambda _: None, lambda _: None)
+            self._keep_heard(heard)
         self.later(HEARD_US, self._keep_hearing, before_us)
+
+    def _keep_heard(self, heard):
+        self.world.database.ask(self, lambda _: self.store.see(heard), lambda _: None, lambda _: None)
 
     @property
     def trusted(self):
@@ -217,6 +220,8 @@ class Life(Commands, Serial, Process):
         self.owner.report((worker, number), worker_id, items, self.now_us())
 
     def _see(self, worker_id, worker):
+        if worker_id not in self.owner.fleet.workers:
+            self._keep_heard([(worker_id, self.now_us())])  # a registration is kept at once
         self.owner.fleet.serve(worker_id, worker.queues, worker.tasks, self.now_us())
 
     def answer(self, token, answer):

@@ -145,13 +145,12 @@ class Serial:
                 self.world.log(f"{self.name} takes shard {shard}")
                 self.terms[shard] = term
                 self.owner.paused |= paused
-                heard_us = {worker_id: self.last_heard_us(worker_id, grants) for worker_id in _workers(grants)}
+                heard_us = {grant.worker_id: self.last_heard_us(grant.worker_id) for grant in grants}
                 self.owner.adopt(shard, watermark_us, grants, rows, self.now_us(), heard_us)
                 self._tick_us = 0
 
-    def last_heard_us(self, worker_id, grants):
-        granted_us = max(grant.granted_us for grant in grants if grant.worker_id == worker_id)
-        seen_us, lives = max(granted_us, self.store.seen_us.get(worker_id, 0)), self.store.lives(TTL_US)
+    def last_heard_us(self, worker_id):
+        seen_us, lives = self.store.seen_us.get(worker_id, 0), self.store.lives(TTL_US)
         return last_heard_us(seen_us, lives, self.began_us, self.now_us(), self.world.limits)
 
     def _give(self, shards):
@@ -173,7 +172,3 @@ class Serial:
             del self.terms[shard]
             self.owner.drop(shard)
         self.heads = {job_id: job for job_id, job in self.heads.items() if shard_of(job_id) in self.terms}
-
-
-def _workers(grants):
-    return {grant.worker_id: None for grant in grants}

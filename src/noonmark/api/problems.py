@@ -7,7 +7,6 @@ import uuid
 from http import HTTPStatus
 from typing import Any, get_args
 
-import asyncpg
 import msgspec
 import structlog
 from litestar import Request, Response
@@ -18,6 +17,7 @@ from litestar.types import Send
 from noonmark.api.openapi.answers import parameters
 from noonmark.errors import InvalidInput, NoonmarkError, Unauthorized
 from noonmark.schedule.spec import ScheduleSpec
+from noonmark.store.away import is_away
 from noonmark.wire.resources import Problem
 
 _log = structlog.get_logger("noonmark.api")
@@ -27,8 +27,6 @@ OWN_CODES = {"malformed": 400, "internal": 500}
 """Those that no error of the tree stands for."""
 _KINDS = [str(kind.__struct_config__.tag) for kind in get_args(ScheduleSpec)]
 _AT_PATH = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
-_DATABASE_ERRORS = (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.CannotConnectNowError)
-_DATABASE_FULL = (asyncpg.TooManyConnectionsError, asyncpg.AdminShutdownError, asyncpg.CrashShutdownError)
 
 
 class MethodNotAllowed(NoonmarkError):
@@ -79,7 +77,7 @@ def tell(error: Exception) -> Told:
             return Told(_of_parameters(error))
         case HTTPException():
             return Told(_of_http(error), {k: v for k, v in (error.headers or {}).items() if k.lower() == "allow"})
-    if isinstance(error, (*_DATABASE_ERRORS, *_DATABASE_FULL, ConnectionError)):
+    if is_away(error):
         _log.warning("the database could not be reached for a request", error=repr(error))
         return Told(_problem(503, "unavailable", "the database cannot be reached right now"), {"Retry-After": "1"})
     mark = uuid.uuid4().hex[:12]

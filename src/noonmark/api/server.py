@@ -11,6 +11,7 @@ import structlog
 import uvicorn
 
 from noonmark.api.app import create_app
+from noonmark.api.doorway import Doorway
 from noonmark.node.config import NodeConfig
 from noonmark.node.node import Node
 
@@ -39,7 +40,10 @@ def _is_loopback(listener: socket.socket) -> bool:
 
 
 async def serve(config: NodeConfig, stop: asyncio.Event) -> None:
-    """Runs until `stop` is set, or raises if the node cannot start."""
+    """Runs until `stop` is set, or raises if the node cannot start.
+
+    A stop accepts no more connections, lets requests that have begun end, hands the shards over, and closes.
+    """
     # The owner holds up to some hundred thousand small objects and makes no cycles of them: with the default thresholds
     # the collector walks them all again and again, and finds nothing.
     gc.freeze()
@@ -47,9 +51,10 @@ async def serve(config: NodeConfig, stop: asyncio.Event) -> None:
     listener = _listen(config.host, config.port)
     address = config.advertise or f"http://{config.host}:{listener.getsockname()[1]}"
     node = Node(config, address)
+    door = Doorway(create_app(node, config.token, config.requests_per_s, loopback=_is_loopback(listener)), node.living)
     server = _Server(
         uvicorn.Config(
-            create_app(node, config.token, config.requests_per_s, loopback=_is_loopback(listener)),
+            door,
             loop="none",
             http="httptools",
             ws="none",
@@ -65,8 +70,13 @@ async def serve(config: NodeConfig, stop: asyncio.Event) -> None:
     stopping = asyncio.create_task(stop.wait())
     log.info("listening", address=address)
     await asyncio.wait((running, serving, stopping), return_when=asyncio.FIRST_COMPLETED)
+    for accepting in getattr(server, "servers", ()):
+        accepting.close()
+    if not running.done():
+        await door.close()
     node.stop()
     await asyncio.wait((running,))
+    await door.shut()
     server.should_exit = True
     await asyncio.wait((serving,))
     stopping.cancel()

@@ -56,6 +56,8 @@ async def register(life: Life, message: Register) -> Registered:
 
 async def claim(life: Life, message: Claim) -> ClaimAnswer:
     _known(life, message.worker)
+    if life.leaving:
+        raise Unavailable("the node is stopping")
     token = life.token()
     life.owner.claim(token, WorkerId(message.worker), message.max, life.clock.now_us())
     life.committer.wake()
@@ -66,9 +68,11 @@ async def claim(life: Life, message: Claim) -> ClaimAnswer:
 
     wait_s = max(_LEAST_WAIT_S, min(message.wait_s, _MOST_WAIT_S))
     patience = asyncio.get_running_loop().call_later(wait_s, give_up)
+    life.claims.add(give_up)
     try:
         granted: Granted = await token
     finally:
+        life.claims.discard(give_up)
         patience.cancel()
         life.owner.withdraw_claim(token)
     try:

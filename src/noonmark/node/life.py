@@ -85,6 +85,10 @@ class Life:
         self.fired = 0
         self.ownership_changes = 0
         self._waiting: set[asyncio.Future[Any]] = set()
+        self.claims: set[Callable[[], None]] = set()
+        """For each claim that waits, what makes it give up."""
+        self.leaving = False
+        """The node stops: it grants nothing more."""
 
     @classmethod
     async def begin(cls, config: NodeConfig, clock: MonotonicClock, pool: Pool, address: str, version: str) -> "Life":
@@ -129,6 +133,12 @@ class Life:
         self._waiting.add(future)
         future.add_done_callback(self._waiting.discard)
         return future
+
+    def end_claims(self) -> None:
+        """Workers that wait for work here are told that there is none."""
+        self.leaving = True
+        for give_up in list(self.claims):
+            give_up()
 
     async def know_policies(self, connection: Connection, policy_ids: set[PolicyId]) -> None:
         """Before runs enter memory, the policies that they name must be there."""

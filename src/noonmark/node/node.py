@@ -60,6 +60,8 @@ class Node:
         self._notifier: Notifier | None = None
         self._tenants: dict[str, int] = {}
         self._stopping = asyncio.Event()
+        self.living = asyncio.Event()
+        """Set while there is a life."""
 
     # -- lives -------------------------------------------------------------------------------------------------------
 
@@ -118,6 +120,7 @@ class Node:
         self._notifier = notifier = Notifier(life)
         await notifier.refresh()
         await renew(life)
+        self.living.set()
         log.info("life began", node_id=life.node_id, address=self.address)
         going = asyncio.create_task(
             life.run(
@@ -130,6 +133,7 @@ class Node:
         try:
             await asyncio.wait((going, stopping), return_when=asyncio.FIRST_COMPLETED)
             if stopping.done() and not going.done():
+                life.end_claims()
                 with suppress(Exception):
                     await asyncio.wait_for(life.committer.flush(), 5.0)
                 going.cancel()
@@ -145,6 +149,7 @@ class Node:
     async def _end_life(self) -> None:
         """Ends the row of the life that is over, so that its shards are free at once."""
         life, self._life = self._life, None
+        self.living.clear()
         if life is None:
             return
         self.metrics.keep(life)

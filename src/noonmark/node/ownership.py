@@ -127,8 +127,6 @@ async def _adopt(life: Life, connection: Connection, taken: Taken, lives: list[N
     heard_us: dict[WorkerId, int] = {}
     if grants:
         seen = await load_seen_workers(connection, {grant.worker_id for grant in grants})
-        for grant in grants:  # whoever was granted something had asked for it
-            seen[grant.worker_id] = max(seen[grant.worker_id], grant.granted_us)
         now_us, limits = life.clock.now_us(), life.config.limits
         heard_us = {
             worker_id: last_heard_us(seen_us, lives, life.began_us, now_us, limits)
