@@ -143,6 +143,9 @@ class Life(Commands, Serial, Process):
         self.later(HEARD_US, self._keep_hearing, before_us)
 
     def _keep_heard(self, heard):
+        """A node that slept past its lease keeps quiet: what it reads now was said while it slept."""
+        if not self.trusted:
+            return
         self.world.database.ask(self, lambda _: self.store.see(heard), lambda _: None, lambda _: None)
 
     @property

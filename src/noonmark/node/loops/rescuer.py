@@ -17,12 +17,15 @@ async def keep_rescuing(life: Life) -> None:
 
 
 async def keep_hearing(life: Life) -> None:
-    """What this node heard of workers, for whoever owns its shards next."""
+    """What this node heard of workers, for whoever owns its shards next.
+
+    A node that slept past its lease keeps quiet: what it reads now was said while it slept.
+    """
     kept_us = 0
     while True:
         before_us = life.clock.now_us()
         heard = life.owner.fleet.heard_since(kept_us)
-        if heard:
+        if heard and life.trusted:
             await see_workers(life.pool, heard)
         kept_us = before_us
         await asyncio.sleep(_HEARD_EVERY_S)
