@@ -55,6 +55,8 @@ class Listeners:
         overdue_us = {}
         for life in appeared:
             for grant_id, grant in life.owner.fleet.grants.items():
+                if life.owner.fleet.workers[grant.worker_id].heard_us:
+                    continue  # it counts from what it heard itself, which may have waited while it was frozen
                 if self._silent_us.get(grant.worker_id, (0, 0))[1] > bound_us:
                     late_us = overdue_us[life, grant_id] = self._overdue_us.get((life, grant_id), 0) + LOOK_US
                     require(late_us <= GIVEN_UP_LATE_US, "given up in time", grant.worker_id, "holds", grant_id)
