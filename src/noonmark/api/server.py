@@ -12,6 +12,7 @@ import structlog
 import uvicorn
 
 from noonmark.api.app import create_app
+from noonmark.api.doorway import Doorway
 from noonmark.api.handed import READY, HandedConnections
 from noonmark.node.board import WRITE_S, Board
 from noonmark.node.config import NodeConfig
@@ -68,7 +69,10 @@ async def serve(
     inherited: Inherited | None = None,
     on_node: Callable[[Node], None] = lambda node: None,
 ) -> None:
-    """Runs until `stop` is set, or raises if the node cannot start. `on_node` is given the node before it begins."""
+    """Runs until `stop` is set, or raises if the node cannot start. `on_node` is given the node before it begins.
+
+    A stop accepts no more connections, lets requests that have begun end, hands the shards over, and closes.
+    """
     # The owner holds up to some hundred thousand small objects and makes no cycles of them: with the default thresholds
     # the collector walks them all again and again, and finds nothing.
     gc.freeze()
@@ -77,9 +81,10 @@ async def serve(
     address = config.advertise or f"http://{config.host}:{listener.getsockname()[1]}"
     node = Node(config, address)
     on_node(node)
+    door = Doorway(create_app(node, config.token, config.requests_per_s, loopback=_is_loopback(listener)), node.living)
     server = _Server(
         uvicorn.Config(
-            create_app(node, config.token, config.requests_per_s, loopback=_is_loopback(listener)),
+            door,
             loop="none",
             http="httptools",
             ws="none",
@@ -102,8 +107,13 @@ async def serve(
     await asyncio.wait((running, serving, stopping), return_when=asyncio.FIRST_COMPLETED)
     if server.handed is not None:
         server.handed.close()
+    for accepting in getattr(server, "servers", ()):
+        accepting.close()
+    if not running.done():
+        await door.close()
     node.stop()
     await asyncio.wait((running,))
+    await door.shut()
     server.should_exit = True
     await asyncio.wait((serving,))
     for chore in chores:

@@ -6,7 +6,7 @@ node begins its next life. Nothing is ever repaired in place.
 """
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack, suppress
 from random import Random
 from typing import Any
@@ -57,6 +57,7 @@ class Life:
         self.pool = pool
         self.clock = clock
         self.node_id = node_id
+        self.began_us = clock.now_us()
         self.connection = connection
         self.lease = lease
         self.shard_count = shard_count
@@ -90,6 +91,10 @@ class Life:
         """Runs that the last round of ticks made or woke."""
         self.ownership_changes = 0
         self._waiting: set[asyncio.Future[Any]] = set()
+        self.claims: set[Callable[[], None]] = set()
+        """For each claim that waits, what makes it give up."""
+        self.leaving = False
+        """The node stops: it grants nothing more."""
 
     @classmethod
     async def begin(
@@ -154,6 +159,12 @@ class Life:
         self._waiting.add(future)
         future.add_done_callback(self._waiting.discard)
         return future
+
+    def end_claims(self) -> None:
+        """Workers that wait for work here are told that there is none."""
+        self.leaving = True
+        for give_up in list(self.claims):
+            give_up()
 
     async def know_policies(self, connection: Connection, policy_ids: set[PolicyId]) -> None:
         """Before runs enter memory, the policies that they name must be there."""

@@ -60,6 +60,8 @@ class Node:
         self._stopping = asyncio.Event()
         self.board: Board | None = None
         """What the other processes of this node say, if it has several."""
+        self.living = asyncio.Event()
+        """Set while there is a life."""
 
     # -- lives -------------------------------------------------------------------------------------------------------
 
@@ -131,12 +133,14 @@ class Node:
         self._notifier = notifier = NotifierLoop(life)
         await notifier.refresh()
         await renew(life)
+        self.living.set()
         log.info("life began", node_id=life.node_id, address=self.address)
         going = asyncio.create_task(life.run(*every_loop(life, notifier, self.metrics)))
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             await asyncio.wait((going, stopping), return_when=asyncio.FIRST_COMPLETED)
             if stopping.done() and not going.done():
+                life.end_claims()
                 with suppress(Exception):
                     await asyncio.wait_for(life.committer.flush(), 5.0)
                 going.cancel()
@@ -152,6 +156,7 @@ class Node:
     async def _end_life(self) -> None:
         """Ends the row of the life that is over, so that its shards are free at once."""
         life, self._life = self._life, None
+        self.living.clear()
         if life is None:
             return
         self.metrics.keep(life)

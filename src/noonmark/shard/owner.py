@@ -15,14 +15,14 @@ Invariants
 
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from noonmark.clock import SECOND_US
 from noonmark.model.ids import GrantId, PolicyId, RunKey, TenantId, WorkerId, shard_of
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import GrantRow, RunRow
-from noonmark.shard.answers import Granted, Reported, ReportedAttempt
+from noonmark.shard.answers import Granted, Heartbeaten, Reported, ReportedAttempt
 from noonmark.shard.ends import RunEnds
 from noonmark.shard.fleet import WaitingClaim
 from noonmark.shard.limits import LATENESS_BOUNDS_S, Limits
@@ -48,17 +48,27 @@ class Owner(RunEnds):
         self._claims: OrderedDict[object, WaitingClaim] = OrderedDict()
         self._rules: tuple[StartRule, ...] = (StartDeadline(),)
         self._rescued_us = 0
+        self._slept = False
 
     # -- ownership ---------------------------------------------------------------------------------------------------
 
     def adopt(
-        self, shard: int, watermark_us: int, grants: Iterable[GrantRow], granted: Iterable[RunRow], now_us: int
+        self,
+        shard: int,
+        watermark_us: int,
+        grants: Iterable[GrantRow],
+        granted: Iterable[RunRow],
+        now_us: int,
+        heard_us: Mapping[WorkerId, int],
     ) -> None:
-        """Takes over a shard: its grants at once, its waiting runs page by page. Workers get time to appear."""
+        """Takes over a shard: its grants at once, its waiting runs page by page.
+
+        `heard_us` says of the grants' workers from when on their silence counts, see `listening`.
+        """
         self.watermarks[shard] = watermark_us
         rows = {row.key: row for row in granted}
         for grant_row in grants:
-            grant = self.fleet.take_over(grant_row, now_us)
+            grant = self.fleet.take_over(grant_row, now_us, heard_us.get(grant_row.worker_id, 0))
             for key, attempt in zip(
                 zip(grant_row.job_ids, grant_row.nominals_us, strict=True), grant_row.attempts, strict=True
             ):
@@ -89,20 +99,35 @@ class Owner(RunEnds):
     def claim(self, token: object, worker_id: WorkerId, most: int, now_us: int) -> None:
         """Asks for runs; the answer comes in a batch, now or when there are some. `withdraw_claim` gives up waiting."""
         worker = self.fleet.workers[worker_id]
-        worker.seen_us = now_us
+        worker.hear(now_us)
         self._claims[token] = WaitingClaim(token, worker, max(1, min(most, self.limits.claim_runs)))
 
     def withdraw_claim(self, token: object) -> bool:
         return self._claims.pop(token, None) is not None
 
-    def heartbeat(self, worker_id: WorkerId, grant_ids: Iterable[int], now_us: int) -> tuple[list[RunKey], list[int]]:
-        """(runs to cancel, grants that the worker lost); grants that it does not name are granted again."""
+    def heartbeat(
+        self, worker_id: WorkerId, grant_ids: Iterable[int], now_us: int, never: Collection[int] = ()
+    ) -> Heartbeaten:
+        """Grants that the worker does not name are granted again: all but what runs at most once.
+
+        Of a grant with such runs the worker is first asked whether it ever had it. It says no by `never`, and will not
+        start it then, even if the answer with it comes later. If it says neither, the runs may have begun.
+        """
         worker = self.fleet.workers[worker_id]
-        worker.seen_us = now_us
+        worker.hear(now_us)
         named = set(grant_ids)
+        missing: list[int] = []
         for grant in list(worker.grants.values()):
-            if grant.grant_id not in named and now_us - grant.known_us > self.limits.delivery_us:
-                self._end_grant(grant, Outcome.RELEASED, Reason.UNDELIVERED, now_us)
+            if grant.grant_id in named:
+                grant.asked_us = None
+            elif now_us - grant.known_us > self.limits.delivery_us:
+                if grant.grant_id in never or not any(map(self._runs_once, grant.current())):
+                    self._end_grant(grant, Outcome.RELEASED, Reason.UNDELIVERED, now_us)
+                elif grant.asked_us is not None and now_us - grant.asked_us > self.limits.silence_us:
+                    self._end_unnamed(grant, now_us)
+                else:
+                    grant.asked_us = grant.asked_us or now_us
+                    missing.append(grant.grant_id)
         cancel = [
             live.key
             for grant_id in named
@@ -110,7 +135,7 @@ class Owner(RunEnds):
             for live in held.runs
             if live.grant is held and live.cancelling
         ]
-        return cancel, self.fleet.revoked(named)
+        return Heartbeaten(cancel, self.fleet.revoked(named), missing)
 
     def report(self, token: object, worker_id: WorkerId, items: Iterable[ReportedAttempt], now_us: int) -> None:
         """Ends attempts. What is not the current attempt of its run changes nothing."""
@@ -159,11 +184,14 @@ class Owner(RunEnds):
     def rescue(self, now_us: int) -> None:
         """Ends the attempts of workers that went silent, and those that overran their timeout without a word.
 
-        Called every second. After a longer pause it was the node that slept, and words of workers may lie unread.
+        Called every second. After a longer pause it was the node that slept, and words of workers may lie unread: they
+        are read before the next look. That one is taken also after another pause, or a node that stalls again and again
+        would never give anybody up.
         """
-        slept = now_us - self._rescued_us > self.limits.stall_us
+        pause_us = now_us - self._rescued_us
         self._rescued_us = now_us
-        for worker in () if slept else self.fleet.silent(now_us, self.limits.silence_us):
+        self._slept = pause_us > self.limits.stall_us and (not self._slept or pause_us > self.limits.silence_us)
+        for worker in () if self._slept else self.fleet.silent(now_us, self.limits.silence_us):
             for grant in list(worker.grants.values()):
                 self._end_grant(grant, Outcome.LOST, Reason.WORKER_LOST, now_us)
             del self.fleet.workers[worker.worker_id]
@@ -174,8 +202,11 @@ class Owner(RunEnds):
         for grant in list(self.fleet.grants.values()):
             for live in grant.current():
                 timeout_us = round(self._policies[live.policy_id].timeout_s * 1_000_000)
-                if now_us - grant.known_us > timeout_us + self.limits.overrun_us:
-                    self._end_attempt(live, grant, Ended(Outcome.TIMED_OUT, now_us), now_us)
+                # Counted across owners; but a new one gives its worker time to say how it ended meanwhile.
+                overran_us = grant.granted_us + timeout_us + self.limits.overrun_us
+                if now_us > max(overran_us, grant.known_us + self.limits.silence_us):
+                    reason = Reason.AT_MOST_ONCE if self._runs_once(live) else None
+                    self._end_attempt(live, grant, Ended(Outcome.TIMED_OUT, now_us), now_us, reason)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -249,3 +280,16 @@ class Owner(RunEnds):
         for live in grant.current():
             self._end_attempt(live, grant, Ended(outcome, now_us), now_us, reason)
         self.counts.rescued_grants += 1
+
+    def _end_unnamed(self, grant: Grant, now_us: int) -> None:
+        """Its worker lives, and neither names the grant nor denies that it had it."""
+        self.fleet.revoke(grant)
+        for live in grant.current():
+            if self._runs_once(live):
+                self._end_attempt(live, grant, Ended(Outcome.LOST, now_us), now_us, Reason.AT_MOST_ONCE)
+            else:
+                self._end_attempt(live, grant, Ended(Outcome.RELEASED, now_us), now_us, Reason.UNDELIVERED)
+        self.counts.rescued_grants += 1
+
+    def _runs_once(self, live: LiveRun) -> bool:
+        return self._policies[live.policy_id].at_most_once

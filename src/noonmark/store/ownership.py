@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from noonmark.shard.listening import NodeLife
 from noonmark.store.connect import Connection, Pool
 from noonmark.store.fence import fenced
 from noonmark.store.statement import statement
@@ -55,6 +56,11 @@ async def load_ownership(connection: Connection) -> Ownership:
 
 async def load_live_nodes(connection: Connection) -> dict[int, str]:
     return {row[0]: row[1] for row in await connection.fetch(statement("load_live_nodes"))}
+
+
+async def load_node_lives(connection: Connection, lease_s: float) -> list[NodeLife]:
+    """Of the living and of those that died within the last minutes."""
+    return [NodeLife(*row) for row in await connection.fetch(statement("load_node_lives"), lease_s)]
 
 
 async def expire_nodes(connection: Connection) -> list[int]:

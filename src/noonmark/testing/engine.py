@@ -70,7 +70,7 @@ class Engine:
             limits=Limits(memory_runs=10**9, input_bytes_in_memory=10**9),
             random=random,
         )
-        self.owner.adopt(0, NEVER_US, (), (), clock.now_us())
+        self.owner.adopt(0, NEVER_US, (), (), clock.now_us(), {})
 
     # jobs
 

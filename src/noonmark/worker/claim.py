@@ -101,9 +101,8 @@ async def _claim(fleet: KnownNodes, node: NodeClient, max_runs: int, wait_s: flo
     if fleet.clock.known and fleet.clock.now_us() - answer.now_us > MAX_AGE_S * SECOND_US:
         _log.warning("old_answer_dropped", node=node.address, runs=len(answer.runs))
         return
-    if answer.runs:
+    if answer.runs and fleet.reports.hold(answer.grant, node, len(answer.runs)):
         counters.claimed += len(answer.runs)
-        fleet.reports.hold(answer.grant, node, len(answer.runs))
         executor, granted = fleet.executor, len(answer.runs)
         excess = fleet.demand.excess(running=executor.running, waiting=executor.waiting, granted=granted)
         executor.offer(answer, granted - excess)

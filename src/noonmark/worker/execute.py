@@ -10,7 +10,9 @@ Invariants:
    early, and only `spare_threads` of them at a time.
 3. Whatever a function raises, SystemExit and KeyboardInterrupt among it, ends only its own attempt.
 4. A waiting attempt that found no slot within `PATIENCE_S` is handed back.
-5. A task is cancelled only after its first step, because asyncio would otherwise drop it without running our code.
+5. An attempt is reported without `started_us` only if its function was not called and never will be: a run that may
+   begin at most once is given to somebody else on that word alone.
+6. A task is cancelled only after its first step, because asyncio would otherwise drop it without running our code.
 
 All methods are called on the event loop's thread. Nothing here waits or does I/O; `tick()` is called every `TICK_S`.
 """
@@ -193,10 +195,11 @@ class Executor:
 
     async def _run_async(self, attempt: TaskAttempt, task: Task[..., Any, Any]) -> None:
         CURRENT.set(attempt)  # in this asyncio task's own copy of the context
+        if attempt.fate is not None:
+            self._ended(attempt, Ending(attempt.fate))  # told to end before its first step: it never starts
+            return
         attempt.started_us = self._clock.now_us()
         try:
-            if attempt.fate is not None:
-                raise asyncio.CancelledError
             ending = succeeded(await call(task.function, attempt.input, task.convert))
         except BaseException as error:
             ending = failed(error, own_frames=1)

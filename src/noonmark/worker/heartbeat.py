@@ -41,7 +41,9 @@ async def beat(fleet: KnownNodes, node: NodeClient) -> None:
     fleet.counters.heartbeats += 1
     timeout_s = min(CALL_TIMEOUT_S, max(1.0, fleet.heartbeat_s))
     sent_us = fleet.clock.now_us() if fleet.clock.known else 0
-    answer = await node.heartbeat(Heartbeat(fleet.worker_id, fleet.reports.held(), sent_us), timeout_s)
+    message = Heartbeat(fleet.worker_id, fleet.reports.held(), sent_us, node.never)
+    answer = await node.heartbeat(message, timeout_s)
+    node.never = fleet.reports.deny(answer.missing)
     fleet.learn(answer.nodes)
     if answer.cancel:
         fleet.executor.cancel({(job_id, nominal_us) for job_id, nominal_us in answer.cancel})

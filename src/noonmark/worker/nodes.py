@@ -100,6 +100,8 @@ class NodeClient:
         """Those of them that may come any moment; see `demand`."""
         self.idle = False
         """Its last claim hung or came back empty: the next one is on credit."""
+        self.never: list[int] = []
+        """What the next heartbeat denies: grants that the node asked about and the worker never had."""
         self.outbox: list[ReportItem] = []
         self.outbox_filled = asyncio.Event()
 

@@ -15,7 +15,7 @@ from multiprocessing.process import BaseProcess
 
 import msgspec
 
-from noonmark.model.reason import Outcome
+from noonmark.model.reason import PROCESS_DIED, Outcome
 from noonmark.worker.attempt import TaskAttempt
 from noonmark.worker.child import READY, Order, serve
 from noonmark.worker.invoke import Ending
@@ -147,7 +147,7 @@ class Processes:
         attempt, child.attempt = child.attempt, None
         if attempt is not None:
             attempt.child = None
-            self._ended(attempt, Ending(Outcome.FAILED, "noonmark.ProcessDied ProcessDied", _exit_text(child.process)))
+            self._ended(attempt, Ending(Outcome.FAILED, f"{PROCESS_DIED} ProcessDied", _exit_text(child.process)))
         if not self._closed:
             self._changed()
 

@@ -8,6 +8,8 @@ Invariants:
 3. An item goes first to the node that granted it. A node that does not decide for its shard (`elsewhere`, 421), or does
    not answer, makes it homeless, and it is tried at the next node in turn. A request that timed out may have been done:
    reporting again is harmless.
+4. A grant is denied only if it was never held, and one that was denied is never held: on that word its runs are given
+   to somebody else, also those that may begin only once. A grant whose reports no node answered is not denied.
 
 One request at a time flies to each node, and the next group gathers meanwhile.
 """
@@ -31,6 +33,7 @@ MAX_ITEMS = 1000
 MAX_CHARACTERS = 2_000_000
 GIVE_UP_US = 600 * SECOND_US
 REROUTE_S = 0.2
+_REMEMBERED = 100_000
 
 _log = structlog.get_logger("noonmark.worker")
 
@@ -48,15 +51,30 @@ class Reports:
         self._clock = clock
         self._counters = counters
         self._grants: dict[int, _Held] = {}
+        self._unanswered: dict[int, None] = {}
+        """Grants that were held and went without an answer to all of their reports."""
+        self._denied: dict[int, None] = {}
         self._homeless: list[tuple[ReportItem, str]] = []
         """Items, each with the address where it was tried last."""
         self.empty = asyncio.Event()
         """Set while nothing is held."""
         self.empty.set()
 
-    def hold(self, grant: int, node: NodeClient, runs: int) -> None:
+    def hold(self, grant: int, node: NodeClient, runs: int) -> bool:
+        """False if the grant comes after it was denied: it is somebody else's by now."""
+        if grant in self._denied:
+            _log.warning("denied_grant_dropped", node=node.address, grant=grant, runs=runs)
+            return False
         self._grants[grant] = _Held(node, runs)
         self.empty.clear()
+        return True
+
+    def deny(self, missing: list[int]) -> list[int]:
+        """Those of the grants that the worker never had and, from here on, never takes."""
+        never = [grant for grant in missing if grant not in self._grants and grant not in self._unanswered]
+        for grant in never:
+            _remember(self._denied, grant)
+        return never
 
     def held(self) -> list[int]:
         return list(self._grants)
@@ -64,6 +82,8 @@ class Reports:
     def lose(self, grants: list[int]) -> list[int]:
         """Those of the grants that were held; their items are dropped where they lie."""
         lost = [grant for grant in grants if self._grants.pop(grant, None) is not None]
+        for grant in lost:
+            _remember(self._unanswered, grant)
         self._check_empty()
         return lost
 
@@ -136,6 +156,7 @@ class Reports:
             if item.finished_us < overdue_us:
                 self._counters.dropped += 1
                 _log.error("report_dropped", job=item.job_id, nominal_us=item.nominal_us, attempt=item.attempt)
+                _remember(self._unanswered, item.grant)
                 self._drop_answered([item])
             elif not nodes:
                 self._homeless.append((item, tried))
@@ -164,6 +185,7 @@ class Reports:
         _log.error("report_unacceptable", node=node.address, job=item.job_id, nominal_us=item.nominal_us, error=why)
         if item.result is None and item.error is None:
             self._counters.dropped += 1
+            _remember(self._unanswered, item.grant)
             self._drop_answered([item])
         else:
             node.put(msgspec.structs.replace(item, error_type=None, error=None, result=None))
@@ -184,6 +206,12 @@ class Reports:
     def _check_empty(self) -> None:
         if not self._grants:
             self.empty.set()
+
+
+def _remember(grants: dict[int, None], grant: int) -> None:
+    grants[grant] = None
+    if len(grants) > _REMEMBERED:
+        del grants[next(iter(grants))]
 
 
 def _after(nodes: list[NodeClient], tried: str) -> NodeClient:

@@ -170,9 +170,8 @@ class Worker:
             executor.give_up()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(reports.empty.wait(), FLUSH_S)
-        farewell = Heartbeat(fleet.worker_id, [])
         nodes = [node for node in fleet.nodes.values() if node.reachable]
-        await asyncio.gather(*(_say_farewell(node, farewell) for node in nodes))
+        await asyncio.gather(*(_say_farewell(fleet, node) for node in nodes))
 
     async def _until_idle(self, executor: Executor, within_s: float, hurried: asyncio.Event | None) -> None:
         until_s = self.clock.elapsed_s() + within_s
@@ -182,6 +181,8 @@ class Worker:
                 await asyncio.wait_for(executor.room.wait(), TICK_S / 2)
 
 
-async def _say_farewell(node: NodeClient, message: Heartbeat) -> None:
+async def _say_farewell(fleet: KnownNodes, node: NodeClient) -> None:
     with contextlib.suppress(NodeError, NoonmarkError):
-        await node.heartbeat(message, FAREWELL_S)
+        answer = await node.heartbeat(Heartbeat(fleet.worker_id, [], never=node.never), FAREWELL_S)
+        if never := fleet.reports.deny(answer.missing):
+            await node.heartbeat(Heartbeat(fleet.worker_id, [], never=never), FAREWELL_S)

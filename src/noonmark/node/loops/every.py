@@ -2,6 +2,7 @@
 
 from noonmark.node.life import Life
 from noonmark.node.loops.deliverer import DelivererLoop, DeliveryHeartbeatLoop
+from noonmark.node.loops.hearing import HearingLoop
 from noonmark.node.loops.inbox import InboxLoop
 from noonmark.node.loops.lag import LagLoop
 from noonmark.node.loops.loop import Loop
@@ -23,6 +24,7 @@ def every_loop(life: Life, notifier: NotifierLoop, metrics: NodeMetrics) -> list
         ReaperLoop(life),
         TickerLoop(life),
         RescuerLoop(life),
+        HearingLoop(life),
         TenantsLoop(life),
         InboxLoop(life),
         UpkeepLoop(life),

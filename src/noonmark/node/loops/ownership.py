@@ -14,10 +14,12 @@ import asyncio
 import structlog
 
 from noonmark.clock import SECOND_US, monotonic_s
+from noonmark.model.ids import WorkerId
 from noonmark.model.run import GrantRow, RunRow
 from noonmark.node.life import Life
 from noonmark.node.loops.loop import Loop
 from noonmark.shard.assignment import moves
+from noonmark.shard.listening import NodeLife, last_heard_us
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced
 from noonmark.store.notices import load_troubles
@@ -25,11 +27,13 @@ from noonmark.store.ownership import (
     CHANNEL,
     Taken,
     give_shards,
+    load_node_lives,
     load_ownership,
     renew_lease,
     take_shards,
 )
 from noonmark.store.pages import load_granted_runs, load_grants, load_paused, load_schedules
+from noonmark.store.workers import load_seen_workers
 
 log = structlog.get_logger("noonmark.ownership")
 
@@ -90,8 +94,9 @@ async def take(life: Life, most: int) -> None:
     async def action(connection: Connection) -> list[Taken]:
         grace_us = round(life.config.grace_s * SECOND_US)
         taken = await take_shards(connection, life.node_id, most, life.clock.now_us(), grace_us)
+        lives = await load_node_lives(connection, life.config.lease_s) if taken else []
         for one in taken:
-            await _adopt(life, connection, one)
+            await _adopt(life, connection, one, lives)
         return taken
 
     taken = await life.committer.perform(action)
@@ -101,11 +106,18 @@ async def take(life: Life, most: int) -> None:
         log.info("took shards", shards=len(taken), owned=len(life.terms), node_id=life.node_id)
 
 
-async def _adopt(life: Life, connection: Connection, taken: Taken) -> None:
+async def _adopt(life: Life, connection: Connection, taken: Taken, lives: list[NodeLife]) -> None:
     shard = taken.shard
     grants: list[GrantRow] = await load_grants(connection, shard)
     granted: list[RunRow] = []
+    heard_us: dict[WorkerId, int] = {}
     if grants:
+        seen = await load_seen_workers(connection, {grant.worker_id for grant in grants})
+        now_us, limits = life.clock.now_us(), life.config.limits
+        heard_us = {
+            worker_id: last_heard_us(seen_us, lives, life.began_us, now_us, limits)
+            for worker_id, seen_us in seen.items()
+        }
         granted = await load_granted_runs(connection, shard)
         await life.know_policies(connection, {row.policy_id for row in granted})
         life.owner.paused.update(await load_paused(connection, shard, [row.job_id for row in granted]))
@@ -113,4 +125,4 @@ async def _adopt(life: Life, connection: Connection, taken: Taken) -> None:
         life.timetable.add(shard, schedule_id, text)
     life.owner.notice_rules.troubles.update(await load_troubles(connection, shard))
     life.terms[shard] = taken.term
-    life.owner.adopt(shard, taken.watermark_us, grants, granted, life.clock.now_us())
+    life.owner.adopt(shard, taken.watermark_us, grants, granted, life.clock.now_us(), heard_us)

@@ -1,13 +1,12 @@
 """Slow housekeeping: partitions of history ahead of time; rows of workers, nodes and requests that are long gone."""
 
-from noonmark.model.ids import WorkerId
 from noonmark.node.life import Life
 from noonmark.node.loops.loop import Loop
 from noonmark.store.dedup import forget_dedup_keys
 from noonmark.store.migrate import make_partitions
 from noonmark.store.ownership import forget_old_nodes
 from noonmark.store.requests import forget_requests
-from noonmark.store.workers import forget_old_workers, see_workers
+from noonmark.store.workers import forget_old_workers
 
 _EVERY_S = 10.0
 _TICKS_A_DAY = 6 * 60
@@ -25,9 +24,6 @@ class UpkeepLoop(Loop):
     async def tick(self) -> None:
         number, self._ticks = self._ticks, self._ticks + 1
         life = self._life
-        seen: list[WorkerId] = list(life.owner.fleet.workers)
-        if seen:
-            await see_workers(life.pool, seen)
         if number % _TICKS_A_MINUTE == 0:
             while await forget_requests(life.pool, list(life.terms), life.clock.now_us()):
                 pass
