@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -15,8 +16,9 @@ from types import TracebackType
 from typing import Self
 
 import aiohttp
+import psutil
 
-from bench.machine import cpu_s, peak_rss_mb
+from bench.machine import family_cpu_s, family_peak_rss_mb
 from noonmark.cli.lifeline import LIFELINE
 from noonmark.clock import monotonic_s
 
@@ -47,10 +49,15 @@ class Process:
         return self.log.read_bytes()[-3000:].decode(errors="replace")
 
     def cpu_s(self) -> float:
-        return cpu_s([self.pid])
+        return family_cpu_s(self.pid)
 
     def peak_rss_mb(self) -> float:
-        return peak_rss_mb(self.pid)
+        return family_peak_rss_mb(self.pid)
+
+    def signal_all(self, number: signal.Signals) -> None:
+        """To it and whatever it has started."""
+        for process in (psutil.Process(self.pid), *psutil.Process(self.pid).children(recursive=True)):
+            process.send_signal(number)
 
     def stop(self) -> None:
         if self._process.poll() is None:
@@ -81,8 +88,9 @@ class Fleet:
         assert self._node is not None
         return self._node
 
-    def start_node(self) -> Process:
+    def start_node(self, processes: int = 1) -> Process:
         arguments = ["noonmark", "node", "--database-url", self.database_url, "--port", str(self.port)]
+        arguments += ["--processes", str(processes)]
         self._node = Process(self.folder, "node", arguments, {})
         return self._node
 
@@ -91,6 +99,14 @@ class Fleet:
             arguments = ["noonmark", "worker", "bench.tasks:app", "--server", self.server]
             arguments += ["--concurrency", str(concurrency)]
             self.workers.append(Process(self.folder, f"worker-{len(self.workers) + 1}", arguments, environment or {}))
+
+    def stop_workers_for_now(self) -> None:
+        for worker in self.workers:
+            worker.signal_all(signal.SIGSTOP)
+
+    def continue_workers(self) -> None:
+        for worker in self.workers:
+            worker.signal_all(signal.SIGCONT)
 
     def check(self) -> None:
         for process in (*self.workers, *([self._node] if self._node else [])):

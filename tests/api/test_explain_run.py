@@ -10,7 +10,7 @@ from noonmark.model.policy import Retry
 from noonmark.model.reason import Outcome, Reason
 from noonmark.schedule import Cron, Now
 from noonmark.store.reads.runs import AttemptRecord, RunRecord
-from noonmark.store.reads.story import AuditFact, Gap, Holder, Serving
+from noonmark.store.reads.story import AuditFact, Holder, OwnerlessGap, Serving
 from noonmark.wire.resources import JobSpec
 from tests.api.conftest import Caller
 
@@ -50,7 +50,7 @@ def test_why_it_exists() -> None:
     assert code == "scheduled"
     assert "09:00" in sentence
     assert "TZ=Europe/Berlin 0 9 * * *" in sentence
-    late = facts(record(Reason.CAUGHT_UP), gap=Gap(T0 - 5, T0 + 90 * SECOND_US))
+    late = facts(record(Reason.CAUGHT_UP), gap=OwnerlessGap(T0 - 5, T0 + 90 * SECOND_US))
     assert story(late)[0][0] == "caught_up"
     assert "90.0 s late" in story(late)[0][1]
     assert codes(facts(record(), spec=JobSpec(name="a", task="t", schedule=Now())))[0] == "once"

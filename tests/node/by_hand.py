@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from noonmark.node.commands.job_commands import create_jobs, delete_job, pause_job, resume_job, update_job
 from noonmark.node.commands.run_commands import cancel_run, submit
+from noonmark.node.ownership import take
 
 from noonmark.clock import Clock
 from noonmark.model.ids import JobId, RunKey, WorkerId
@@ -14,7 +15,6 @@ from noonmark.model.reason import Outcome
 from noonmark.node.config import NodeConfig
 from noonmark.node.life import Life
 from noonmark.node.loops.ticker import tick_all
-from noonmark.node.ownership import take
 from noonmark.shard.answers import Granted
 from noonmark.store.connect import OWNER_SETTINGS, Connection, Pool, connect, open_pool
 from noonmark.store.jobs import load_job_rows

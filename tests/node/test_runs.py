@@ -48,7 +48,8 @@ async def test_a_submission_belongs_to_the_users_transaction(stage: Stage) -> No
             await user.execute("INSERT INTO orders VALUES (1)")
             await user.execute("SELECT noonmark.submit('from-sql', '[\"sql\"]')")
             await submit_in(user, "from-sql", ["sdk"], priority=9)
-            await asyncio.sleep(0.2)
+            await stage.engine.ticked("inbox")
+            assert await stage.engine.pool.fetchval("SELECT count(*) FROM noonmark.run") == 0
             assert stage.seen.calls == []
         await eventually(lambda: sorted(stage.seen.whats()) == ["sdk", "sql"])
         transaction = user.transaction()
@@ -57,7 +58,7 @@ async def test_a_submission_belongs_to_the_users_transaction(stage: Stage) -> No
         await transaction.rollback()
         at = (await stage.now()) + timedelta(seconds=1)
         await submit_in(user, "from-sql", ["later"], at=at)
-        await eventually(lambda: stage.seen.whats().count("later"), 5)
+        await stage.until(lambda: stage.seen.whats().count("later"), 5)
         assert (await stage.now()) >= at
         assert "never" not in stage.seen.whats()
         with pytest.raises(asyncpg.PostgresError, match="no job named"):
@@ -107,7 +108,7 @@ async def test_a_run_that_comes_too_late_expires(stage: Stage) -> None:
     await stage.job("strict", start_deadline_s=0.5)
     await stage.job("patient")
     strict, patient = await stage.client.submit([Submission(job="strict"), Submission(job="patient")])
-    await asyncio.sleep(0.7)
+    await stage.pass_time(0.7)
     await stage.engine.start_worker(stage.seen.app)
     assert await stage.ended(strict) == ["expired"]
     assert await stage.ended(patient) == ["succeeded"]
@@ -221,6 +222,9 @@ async def test_at_most_once_is_not_repeated_after_its_worker_is_lost(engine: Eng
     task.cancel()  # without a farewell: it falls silent
     await asyncio.gather(task, return_exceptions=True)
     engine._workers.clear()
+    for _ in range(2):
+        await stage.pass_time(1)
+        await engine.ticked("rescuer")
     seen.gate.set()
     await engine.start_worker(seen.app)
     assert await stage.ended(once) == ["lost"]

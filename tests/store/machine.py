@@ -2,23 +2,23 @@
 
 from typing import Any
 
-from noonmark.node.commands.run_commands import record_end
-
 from noonmark.model.ids import JobId, PolicyId, TenantId, shard_of
 from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
+from noonmark.node.commands.ends import record_end
 from noonmark.node.commands.fixed_delay import resumed_run
 from noonmark.planning.occurrences import passed_runs
 from noonmark.planning.runs import make_run
 from noonmark.schedule import Timing, recurrence
-from noonmark.shard.backlog import Page
+from noonmark.shard.backlog import PageRequest
 from noonmark.shard.outbox import Batch, FixedDelayEnd
 from noonmark.shard.timetable import Timetable
 from noonmark.store import jobs, ownership, pages
 from noonmark.store.commit import commit_batch, follow_fixed_delays, insert_runs
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced, fenced
+from noonmark.store.job_runs import delete_planned_runs, load_waiting_runs, park_runs, unpark_runs
 from noonmark.store.skips import set_job_skips
 from noonmark.store.tick import load_missed_ends, tick
 from tests.simulation.store import GRACE_US, NodeRow, Refused, Store, StoredJob
@@ -64,6 +64,7 @@ class Twins:
             " noonmark.job_skip, noonmark.job_version,"
             " noonmark.job_event, noonmark.schedule, noonmark.gap RESTART IDENTITY;"
             " UPDATE noonmark.shard SET owner = NULL, term = 0; DELETE FROM noonmark.node;"
+            " TRUNCATE noonmark.lease, noonmark.watermark;"
             " ALTER TABLE noonmark.node ALTER COLUMN node_id RESTART"
         )
         await self.connection.execute("UPDATE noonmark.shard SET watermark = $1", self.now_us)
@@ -82,7 +83,7 @@ class Twins:
     async def expire(self, node_ids: list[int]) -> None:
         living = [node_id for node_id in node_ids if self.model.nodes[node_id].alive]
         await self.connection.execute(
-            "UPDATE noonmark.node SET lease_until = clock_timestamp() - interval '1 ms' WHERE node_id = ANY ($1)",
+            "UPDATE noonmark.lease SET until = clock_timestamp() - interval '1 ms' WHERE node_id = ANY ($1)",
             node_ids,
         )
         self.model.end(living)
@@ -142,10 +143,10 @@ class Twins:
                 if new:
                     assert await jobs.insert_jobs(self.connection, [started], ["{}"]) == []
                 else:
-                    await jobs.set_job_active(self.connection, started, self.now_us)
-                    await jobs.unpark_runs(self.connection, started, watermark_us)
+                    await jobs.set_jobs_active(self.connection, [started], self.now_us, active=True)
+                    await unpark_runs(self.connection, [head.job_id], {shard: watermark_us})
                 await insert_runs(self.connection, [*await jobs.without_ended(self.connection, made), *current_run])
-            return await jobs.load_waiting_runs(self.connection, head, watermark_us, 10_000)
+            return await load_waiting_runs(self.connection, [head.job_id], {shard: watermark_us}, 10_000)
 
         done = await both(lambda: self.model.activate(node_id, job, self.now_us), sql())
         if done is not None:
@@ -159,10 +160,11 @@ class Twins:
 
         async def sql() -> None:
             async with fenced(self.connection, node_id):
-                kept = granted if head.current_run_us is None else [*granted, head.current_run_us]
-                await jobs.delete_planned_runs(self.connection, head, self.now_us, kept)
-                await jobs.park_runs(self.connection, head, granted)
-                await jobs.set_job_active(self.connection, head, self.now_us)
+                held = [(head.job_id, nominal_us) for nominal_us in granted]
+                kept = held if head.current_run_us is None else [*held, (head.job_id, head.current_run_us)]
+                await delete_planned_runs(self.connection, [head.job_id], self.now_us, kept)
+                await park_runs(self.connection, [head.job_id], held)
+                await jobs.set_jobs_active(self.connection, [head], self.now_us, active=False)
 
         await both(lambda: self.model.pause(node_id, job_id, granted, self.now_us), sql())
 
@@ -195,7 +197,7 @@ class Twins:
             assert _plain(done[1]) == _plain(done[0])
             assert {row.key: row.sleeps for row in done[1]} == {row.key: row.sleeps for row in done[0]}
 
-    async def page(self, node_id: int, page: Page, policy_ids: list[int]) -> None:
+    async def page(self, node_id: int, page: PageRequest, policy_ids: list[int]) -> None:
         watermark_us = self.model.shards[page.shard].watermark_us
         expected = self.model.page(node_id, page, policy_ids)
         found = await pages.page_runs(self.connection, page, watermark_us, policy_ids)
@@ -248,7 +250,8 @@ class Twins:
     async def compare(self) -> None:
         fetch, model = self.connection.fetch, self.model
         shards = {
-            row[0]: tuple(row)[1:] for row in await fetch("SELECT shard, owner, term, watermark FROM noonmark.shard")
+            row[0]: tuple(row)[1:]
+            for row in await fetch("SELECT shard, owner, term, noonmark.ticked_until(s) FROM noonmark.shard s")
         }
         assert shards == {n: (one.owner, one.term, one.watermark_us) for n, one in model.shards.items()}
         nodes = dict(await fetch("SELECT node_id, alive FROM noonmark.node"))  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from noonmark.model.ids import GrantId, JobId, PolicyId, TenantId, WorkerId, job
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 from noonmark.schedule import recurrence
-from noonmark.shard.backlog import START, Page
+from noonmark.shard.backlog import START, PageRequest
 from noonmark.shard.outbox import Batch, FixedDelayEnd, Requeue
 from noonmark.store import commit, jobs, ownership, pages, tick
 from noonmark.store.connect import OWNER_SETTINGS, Connection, connect
@@ -311,7 +311,7 @@ class StoreMachine(RuleBasedStateMachine):
         living = [node_id for node_id, node in self.twins.model.nodes.items() if node.alive]
         places = [START, *((row.nominal_us, row.job_id) for row in self.twins.model.runs[shard].values())]
         key = (TenantId(1), ("default", "task"), data.draw(st.integers(4, 5))) if lane else None
-        page = Page(shard, key, self.pick(data, places), limit)
+        page = PageRequest(shard, key, self.pick(data, places), limit)
         policies = [PolicyId(data.draw(st.integers(1, 2)))]
         self.do(self.twins.page(living[0], page, policies))
 
@@ -361,18 +361,18 @@ BREAKS = [
     ("follow_fixed_delays", "GREATEST(k.ended_at, k.link_at)", "k.ended_at"),
     ("follow_fixed_delays", "j.runs_left = 0 OR n.next_at > j.ends_at THEN NULL", "n.next_at > j.ends_at THEN NULL"),
     ("follow_fixed_delays", "OR n.next_at > j.ends_at THEN NULL", "THEN NULL"),
-    ("follow_fixed_delays", "d.due_at > s.watermark", "false"),
+    ("follow_fixed_delays", "d.due_at > t.until", "false"),
     ("tick_runs", "NOT j.skips OR", "true OR"),
     ("tick_runs", " AND s.nominal_at = f.nominal_at", ""),
     ("tick_runs", "f.rank < j.catch_up", "f.rank <= j.catch_up"),
-    ("tick_runs", " AND j.active", ""),
+    ("tick_runs", " AND x.active", ""),
     ("wake_runs", " AND NOT r.parked", ""),
     ("advance_watermarks", " AND s.term = k.term", ""),
     ("advance_watermarks", " AND s.owner = $3", " AND $3::bigint > 0"),
     ("page_shard", ">= ($2, $3)", "> ($2, $3)"),
     ("requeue_runs", ", parked = k.parked", ""),
-    ("unpark_runs", "r.due_at > $3", "r.due_at > $3 AND false"),
-    ("find_ended_runs", "a.final", "NOT a.final"),
+    ("unpark_runs", "r.due_at > found.watermark", "r.due_at > found.watermark AND false"),
+    ("find_ended_runs", "x.final", "NOT x.final"),
 ]
 
 

@@ -16,7 +16,7 @@ from noonmark.node.life import Life
 from noonmark.shard.answers import Granted, Reported
 from noonmark.shard.live_run import LEFT_IN_ROW
 from noonmark.store.pages import load_inputs
-from noonmark.store.statement import statement
+from noonmark.store.workers import declare_tasks, register_worker, renew_worker
 from noonmark.wire.worker import (
     MAX_AGE_S,
     Claim,
@@ -32,19 +32,19 @@ from noonmark.wire.worker import (
     Terms,
 )
 
-_MOST_WAIT_S = 60.0
-_LEAST_WAIT_S = 0.05
+_MAX_WAIT_S = 60.0
+_MIN_WAIT_S = 0.05
 """A claim that would not wait still waits for the next commit."""
-_MOST_ERROR = 16_384
-_MOST_RESULT = 65_536
+_MAX_ERROR = 16_384
+_MAX_RESULT = 65_536
 
 
 async def register(life: Life, message: Register, tenant_id: TenantId | None) -> Registered:
     worker_id = message.worker
     described = (message.name[:200], message.queues, message.tasks, message.concurrency, tenant_id)
-    if not worker_id or not await life.pool.fetchval(statement("renew_worker"), worker_id, *described):
-        worker_id = int(await life.pool.fetchval(statement("register_worker"), *described))
-    await life.pool.execute(statement("declare_tasks"), message.tasks)
+    if not worker_id or not await renew_worker(life.pool, worker_id, *described):
+        worker_id = await register_worker(life.pool, *described)
+    await declare_tasks(life.pool, message.tasks)
     life.owner.fleet.serve(WorkerId(worker_id), message.queues, message.tasks, life.clock.now_us(), tenant_id)
     return Registered(
         worker=worker_id,
@@ -65,7 +65,7 @@ async def claim(life: Life, message: Claim, tenant_id: TenantId | None) -> Claim
         if life.owner.withdraw_claim(token):
             token.set_result(Granted(GrantId(0), []))
 
-    wait_s = max(_LEAST_WAIT_S, min(message.wait_s, _MOST_WAIT_S))
+    wait_s = max(_MIN_WAIT_S, min(message.wait_s, _MAX_WAIT_S))
     patience = asyncio.get_running_loop().call_later(wait_s, give_up)
     try:
         granted: Granted = await token
@@ -156,11 +156,11 @@ def _clean(item: ReportItem) -> ReportItem:
     outcome = item.outcome
     if outcome not in _REPORTABLE:
         outcome = Outcome.FAILED
-    error = None if item.error is None else item.error.replace("\0", "\N{REPLACEMENT CHARACTER}")[:_MOST_ERROR]
+    error = None if item.error is None else item.error.replace("\0", "\N{REPLACEMENT CHARACTER}")[:_MAX_ERROR]
     result = item.result
     if result is not None:
         try:
-            if len(result) > _MOST_RESULT or "\0" in result:
+            if len(result) > _MAX_RESULT or "\0" in result:
                 raise ValueError
             msgspec.json.decode(result)
         except ValueError:

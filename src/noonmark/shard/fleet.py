@@ -13,7 +13,7 @@ from noonmark.model.ids import TenantId, WorkerId, grant_id_of
 from noonmark.model.run import GrantRow
 from noonmark.shard.live_run import Grant, Kind, LiveRun, State
 
-_MOST_REVOKED = 10_000
+_MAX_REVOKED = 10_000
 
 
 class WorkerState:
@@ -117,7 +117,7 @@ class Fleet:
     def revoke(self, grant: Grant) -> None:
         """Remembered for a while, to tell its worker."""
         self._revoked[grant.grant_id] = None
-        if len(self._revoked) > _MOST_REVOKED:
+        if len(self._revoked) > _MAX_REVOKED:
             self._revoked.popitem(last=False)
 
     def revoked(self, grant_ids: Iterable[int]) -> list[int]:

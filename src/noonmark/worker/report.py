@@ -22,10 +22,10 @@ from noonmark.clock import SECOND_US, MonotonicClock
 from noonmark.errors import Unauthorized
 from noonmark.wire.worker import Report, ReportItem
 from noonmark.worker.counters import Counters
-from noonmark.worker.nodes import Backoff, Node, NodeError, NotTheOwner, Unacceptable, UnknownWorker, Unreachable
+from noonmark.worker.nodes import Backoff, NodeClient, NodeError, NotRegistered, NotTheOwner, Unacceptable, Unreachable
 
 if TYPE_CHECKING:
-    from noonmark.worker.fleet import Fleet
+    from noonmark.worker.fleet import KnownNodes
 
 MAX_ITEMS = 1000
 MAX_CHARACTERS = 2_000_000
@@ -38,7 +38,7 @@ _log = structlog.get_logger("noonmark.worker")
 class _Held:
     __slots__ = ("left", "node")
 
-    def __init__(self, node: Node, left: int) -> None:
+    def __init__(self, node: NodeClient, left: int) -> None:
         self.node = node
         self.left = left
 
@@ -54,7 +54,7 @@ class Reports:
         """Set while nothing is held."""
         self.empty.set()
 
-    def hold(self, grant: int, node: Node, runs: int) -> None:
+    def hold(self, grant: int, node: NodeClient, runs: int) -> None:
         self._grants[grant] = _Held(node, runs)
         self.empty.clear()
 
@@ -76,19 +76,19 @@ class Reports:
         else:
             self._homeless.append((item, held.node.address))
 
-    def evict(self, node: Node) -> None:
+    def evict(self, node: NodeClient) -> None:
         """The node does not answer: what waits for it goes elsewhere."""
         self._send_away(node.outbox, node)
         node.outbox.clear()
         node.outbox_filled.clear()
 
-    async def deliver(self, worker_id: int, node: Node) -> None:
+    async def deliver(self, worker_id: int, node: NodeClient) -> None:
         """Sends one group from the node's outbox and settles what the answer says."""
         items = self._take(node)
         if items:
             await self._send(worker_id, node, items)
 
-    async def _send(self, worker_id: int, node: Node, items: list[ReportItem]) -> None:
+    async def _send(self, worker_id: int, node: NodeClient, items: list[ReportItem]) -> None:
         self._counters.reports += 1
         try:
             answer = await node.report(Report(worker_id, items))
@@ -102,7 +102,7 @@ class Reports:
             else:
                 self._strip(items[0], node, str(error))
             return
-        except UnknownWorker:
+        except NotRegistered:
             node.outbox[:0] = items
             node.outbox_filled.set()
             raise
@@ -123,13 +123,13 @@ class Reports:
         self._counters.reported += len(items) - len(answer.refused)
         self._drop_answered(items)
 
-    def reroute(self, nodes: list[Node]) -> None:
+    def reroute(self, nodes: list[NodeClient]) -> None:
         """Gives every homeless item to the node after the one it was tried at last."""
         if not self._homeless:
             return
         homeless, self._homeless = self._homeless, []
         overdue_us = self._clock.now_us() - GIVE_UP_US
-        routes: dict[str, Node] = {}
+        routes: dict[str, NodeClient] = {}
         for item, tried in homeless:
             if item.grant not in self._grants:
                 continue
@@ -145,7 +145,7 @@ class Reports:
                     routes[tried] = _after(nodes, tried)
                 routes[tried].put(item)
 
-    def _take(self, node: Node) -> list[ReportItem]:
+    def _take(self, node: NodeClient) -> list[ReportItem]:
         outbox = node.outbox
         count = characters = 0
         for item in outbox[:MAX_ITEMS]:
@@ -159,7 +159,7 @@ class Reports:
             node.outbox_filled.clear()
         return items
 
-    def _strip(self, item: ReportItem, node: Node, why: str) -> None:
+    def _strip(self, item: ReportItem, node: NodeClient, why: str) -> None:
         """Reports the bare outcome of an item that the node does not take with its texts, or gives it up."""
         _log.error("report_unacceptable", node=node.address, job=item.job_id, nominal_us=item.nominal_us, error=why)
         if item.result is None and item.error is None:
@@ -168,7 +168,7 @@ class Reports:
         else:
             node.put(msgspec.structs.replace(item, error_type=None, error=None, result=None))
 
-    def _send_away(self, items: list[ReportItem], node: Node) -> None:
+    def _send_away(self, items: list[ReportItem], node: NodeClient) -> None:
         self._homeless.extend((item, node.address) for item in items)
 
     def _drop_answered(self, items: list[ReportItem]) -> None:
@@ -186,20 +186,20 @@ class Reports:
             self.empty.set()
 
 
-def _after(nodes: list[Node], tried: str) -> Node:
+def _after(nodes: list[NodeClient], tried: str) -> NodeClient:
     """The next node in turn, among those that answer if any does."""
     candidates = sorted([node for node in nodes if node.reachable] or nodes, key=lambda node: node.address)
     return next((node for node in candidates if node.address > tried), candidates[0])
 
 
-async def report_loop(fleet: "Fleet", node: Node) -> None:
+async def report_loop(fleet: "KnownNodes", node: NodeClient) -> None:
     backoff = Backoff()
     while True:
         await node.outbox_filled.wait()
         try:
             await fleet.reports.deliver(fleet.worker_id, node)
             backoff.reset()
-        except UnknownWorker:
+        except NotRegistered:
             await node.registered.wait()
         except (NodeError, Unauthorized) as error:
             _log.debug("report_failed", node=node.address, error=str(error))

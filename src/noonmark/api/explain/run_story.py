@@ -19,7 +19,7 @@ from noonmark.model.ids import RunKey, is_scheduled, run_text
 from noonmark.model.reason import SENTENCES, Outcome, Reason
 from noonmark.schedule import At, Manual, Now, ScheduleError, canonical, describe, write_schedule
 from noonmark.store.reads.runs import AttemptRecord, RunRecord
-from noonmark.store.reads.story import AuditFact, Gap, Holder, Serving
+from noonmark.store.reads.story import AuditFact, Holder, OwnerlessGap, Serving
 from noonmark.wire.resources import JobSpec
 
 _WORTH_TELLING_US = SECOND_US
@@ -43,7 +43,7 @@ class RunFacts(NamedTuple):
     spec: JobSpec | None
     """As of the run's version; None if that is not known any more."""
     doings: list[AuditFact]
-    gap: Gap | None
+    gap: OwnerlessGap | None
     workers: dict[int, str]
     holder: Holder | None
     serving: Serving | None

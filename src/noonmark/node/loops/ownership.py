@@ -1,9 +1,9 @@
-"""Holds the lease, declares silent nodes dead, and keeps the node's share of the shards.
+"""Holds the lease, and keeps the node's share of the shards.
 
 Protocol
 - Every node renews its lease (`lease_s`) every `renew_s`, on a connection of its own. What it trusts of the lease is
   counted from before the renewal was sent, so its trust ends before the lease does.
-- Any node that meets an expired lease declares that node dead, which frees its shards under new terms.
+- Any node that meets an expired lease declares that node dead (`reaper`), which frees its shards under new terms.
 - Each node takes free shards up to its share, or gives away what it has above it. Giving away goes through the
   committer: all decisions for the shard are durable before the shard is free.
 - A change of ownership rings a bell (NOTIFY), so that others look at once.
@@ -11,12 +11,12 @@ Protocol
 
 import asyncio
 
-import asyncpg
 import structlog
 
 from noonmark.clock import SECOND_US, monotonic_s
 from noonmark.model.run import GrantRow, RunRow
 from noonmark.node.life import Life
+from noonmark.node.loops.loop import Loop
 from noonmark.shard.assignment import moves
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced
@@ -24,8 +24,6 @@ from noonmark.store.notices import load_troubles
 from noonmark.store.ownership import (
     CHANNEL,
     Taken,
-    end_frozen_sessions,
-    expire_nodes,
     give_shards,
     load_ownership,
     renew_lease,
@@ -36,32 +34,20 @@ from noonmark.store.pages import load_granted_runs, load_grants, load_paused, lo
 log = structlog.get_logger("noonmark.ownership")
 
 
-async def keep_ownership(life: Life) -> None:
-    bell = asyncio.Event()
-    await life.lease.add_listener(CHANNEL, lambda *_: bell.set())
-    while True:
-        bell.clear()  # before looking: a ring from here on is about something that was not seen yet
-        await renew(life)
-        life.ownership = await load_ownership(life.lease)
-        await balance(life)
-        try:
-            await asyncio.wait_for(bell.wait(), life.config.renew_s)
-        except TimeoutError:
-            continue
+class OwnershipLoop(Loop):
+    name = "ownership"
 
+    def __init__(self, life: Life) -> None:
+        super().__init__(life.config.renew_s)
+        self._life = life
 
-async def keep_reaping(life: Life) -> None:
-    """Apart from the lease, because it may have to wait for a frozen node's last transaction."""
-    while True:
-        async with life.pool.acquire() as connection:
-            try:
-                dead = await expire_nodes(connection)  # type: ignore[arg-type]
-            except asyncpg.LockNotAvailableError:
-                await end_frozen_sessions(connection)  # type: ignore[arg-type]
-                continue
-        if dead:
-            log.warning("declared dead", nodes=dead, by=life.node_id)
-        await asyncio.sleep(life.config.renew_s)
+    async def start(self) -> None:
+        await self._life.lease.add_listener(CHANNEL, lambda *_: self.bell.set())
+
+    async def tick(self) -> None:
+        await renew(self._life)
+        self._life.ownership = await load_ownership(self._life.lease)
+        await balance(self._life)
 
 
 async def renew(life: Life) -> None:
