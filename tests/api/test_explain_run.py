@@ -3,7 +3,7 @@
 import pytest
 
 from noonmark.api.explain.run_story import RunFacts, length, tell_run
-from noonmark.clock import SECOND_US, SettableClock
+from noonmark.clock import SECOND_US
 from noonmark.model.ids import JobId, run_text
 from noonmark.model.policy import Retry
 from noonmark.model.reason import Outcome, Reason
@@ -11,8 +11,7 @@ from noonmark.schedule import Cron, Now
 from noonmark.store.reads.runs import AttemptRecord, RunRecord
 from noonmark.store.reads.story import AuditFact, Gap, Holder, Serving
 from noonmark.wire.resources import JobSpec
-from tests.api.conftest import Caller
-from tests.api.plain_node import PlainNode
+from tests.api.conftest import Caller, RunningNode
 
 T0 = 1_800_000_000_000_000
 KEY = (JobId(4096 + 3), T0)
@@ -143,10 +142,9 @@ def test_lengths_are_told_as_people_read_them() -> None:
     assert told == ["5 ms", "1.5 s", "5 min", "5 h", "10 days"]
 
 
-async def test_through_the_api(call: Caller, node: PlainNode) -> None:
+async def test_through_the_api(call: Caller, node: RunningNode) -> None:
     await call("POST", "/v1/jobs", {"name": "a", "task": "greet"})
     run = (await call("POST", "/v1/jobs/a/trigger")).json
-    assert isinstance(node.clock, SettableClock)
     node.clock.advance(1.0)
     told = (await call("GET", f"/v1/runs/{run['id']}/explanation")).json
     assert (told["run"], told["state"]) == (run["id"], "waiting")

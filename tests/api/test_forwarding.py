@@ -10,9 +10,8 @@ from noonmark.api import owners as owners_module
 from noonmark.errors import Unavailable
 from noonmark.model.ids import parse_job, shard_for, shard_of
 from noonmark.store.connect import Pool
-from tests.api.conftest import Caller, StartNode
-from tests.api.database import SHARDS
-from tests.api.plain_node import PlainNode
+from tests.api.conftest import Caller, RunningNode, StartNode
+from tests.conftest import SHARDS
 
 LOW, HIGH = range(SHARDS // 2), range(SHARDS // 2, SHARDS)
 
@@ -22,21 +21,21 @@ def name_on(shards: range, start: int = 0) -> str:
 
 
 @pytest.fixture
-async def low(start_node: StartNode) -> PlainNode:
+async def low(start_node: StartNode) -> RunningNode:
     return await start_node(*LOW)
 
 
 @pytest.fixture
-async def high(start_node: StartNode) -> PlainNode:
+async def high(start_node: StartNode) -> RunningNode:
     return await start_node(*HIGH)
 
 
 @pytest.fixture
-async def ask_low(low: PlainNode, session: aiohttp.ClientSession) -> Caller:
+async def ask_low(low: RunningNode, session: aiohttp.ClientSession) -> Caller:
     return Caller(session, low.address)
 
 
-async def test_any_node_takes_any_command(ask_low: Caller, high: PlainNode) -> None:
+async def test_any_node_takes_any_command(ask_low: Caller, high: RunningNode) -> None:
     name = name_on(HIGH)
     made = await ask_low("POST", "/v1/jobs", {"name": name, "task": "greet", "input": {"x": 1}})
     assert (made.status, made.json["input"], made.headers["ETag"][:3]) == (201, {"x": 1}, '"1-')
@@ -52,7 +51,7 @@ async def test_any_node_takes_any_command(ask_low: Caller, high: PlainNode) -> N
     assert (await ask_low("DELETE", f"/v1/jobs/{name}")).status == 204
 
 
-async def test_batches_are_split_by_owner_and_put_together_in_order(ask_low: Caller, high: PlainNode) -> None:
+async def test_batches_are_split_by_owner_and_put_together_in_order(ask_low: Caller, high: RunningNode) -> None:
     names = [f"b{n}" for n in range(50)]
     made = await ask_low("POST", "/v1/jobs/batch", {"jobs": [{"name": n, "task": "greet"} for n in names]})
     assert made.status == 201
@@ -62,13 +61,13 @@ async def test_batches_are_split_by_owner_and_put_together_in_order(ask_low: Cal
     assert told == names
 
 
-async def test_a_forwarded_request_is_not_forwarded_again(ask_low: Caller, high: PlainNode) -> None:
+async def test_a_forwarded_request_is_not_forwarded_again(ask_low: Caller, high: RunningNode) -> None:
     spec = {"name": name_on(HIGH), "task": "greet"}
     answer = await ask_low("POST", "/v1/jobs", spec, headers={"Noonmark-Forwarded": "1"})
     assert (answer.status, answer.json["code"], answer.headers["Retry-After"]) == (503, "not_owner", "1")
 
 
-async def test_it_waits_while_ownership_moves(ask_low: Caller, high: PlainNode, owners: list[str | None]) -> None:
+async def test_it_waits_while_ownership_moves(ask_low: Caller, high: RunningNode, owners: list[str | None]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         nobody = f"http://127.0.0.1:{closed.getsockname()[1]}"
     for shard in HIGH:
@@ -107,7 +106,7 @@ async def test_a_lost_answer_is_not_sent_again(ask_low: Caller, owners: list[str
     server.close()
 
 
-async def test_a_batch_that_is_partly_done_says_which(ask_low: Caller, high: PlainNode, pool: Pool) -> None:
+async def test_a_batch_that_is_partly_done_says_which(ask_low: Caller, high: RunningNode, pool: Pool) -> None:
     high.fails_with = Unavailable("the database of the owner is away")
     here, there = name_on(LOW), name_on(HIGH)
     answer = await ask_low("POST", "/v1/jobs/batch", {"jobs": [{"name": n, "task": "greet"} for n in (there, here)]})
@@ -117,7 +116,9 @@ async def test_a_batch_that_is_partly_done_says_which(ask_low: Caller, high: Pla
     assert [row["name"] for row in await pool.fetch("SELECT name FROM noonmark.job")] == [here]
 
 
-async def test_a_bad_item_for_another_owner_changes_nothing_here(ask_low: Caller, high: PlainNode, pool: Pool) -> None:
+async def test_a_bad_item_for_another_owner_changes_nothing_here(
+    ask_low: Caller, high: RunningNode, pool: Pool
+) -> None:
     jobs = [{"name": name_on(LOW), "task": "greet"}, {"name": name_on(HIGH), "task": "greet", "priority": 11}]
     answer = await ask_low("POST", "/v1/jobs/batch", {"jobs": jobs})
     assert (answer.status, answer.json["field"]) == (422, "jobs[1].priority")

@@ -6,15 +6,14 @@ from uuid import uuid4
 
 import aiohttp
 import pytest
+from noonmark.store.idempotency import RequestClaim, claim_request, forget_old_requests, hold_request
 
 from noonmark.api.middleware import idempotency
 from noonmark.errors import Unavailable
 from noonmark.store.connect import Pool
-from noonmark.store.idempotency import RequestClaim, claim_request, forget_old_requests, hold_request
-from tests.api.conftest import Caller, StartNode
-from tests.api.database import SHARDS
-from tests.api.plain_node import PlainNode
+from tests.api.conftest import Caller, RunningNode, StartNode
 from tests.api.test_forwarding import HIGH, LOW, name_on
+from tests.conftest import SHARDS
 
 JOB = {"name": "a", "task": "greet"}
 KEY = {"Idempotency-Key": "b6f5c1f4"}
@@ -72,7 +71,7 @@ async def test_a_key_is_printable_and_not_too_long(call: Caller) -> None:
     assert [(await call("POST", "/v1/jobs", JOB, headers=headers)).status for _ in range(2)] == [201, 201]
 
 
-async def test_while_the_first_is_under_way(call: Caller, node: PlainNode, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_while_the_first_is_under_way(call: Caller, node: RunningNode, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on = asyncio.Event(), asyncio.Event()
     create = node.create_jobs
 
@@ -92,7 +91,7 @@ async def test_while_the_first_is_under_way(call: Caller, node: PlainNode, monke
     assert (await call("POST", "/v1/jobs", JOB, headers=KEY)).headers["Idempotent-Replayed"] == "true"
 
 
-async def test_a_failure_of_ours_is_not_kept(call: Caller, node: PlainNode, pool: Pool) -> None:
+async def test_a_failure_of_ours_is_not_kept(call: Caller, node: RunningNode, pool: Pool) -> None:
     for failure, status in ((Unavailable("away"), 503), (ZeroDivisionError(), 500)):
         node.fails_with = failure
         assert (await call("POST", "/v1/jobs", JOB, headers=KEY)).status == status

@@ -5,8 +5,7 @@ import pytest
 from noonmark.model.ids import parse_run, shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.store.connect import Pool
-from tests.api.conftest import Caller
-from tests.api.plain_node import PlainNode
+from tests.api.conftest import Caller, RunningNode
 
 
 @pytest.fixture
@@ -43,7 +42,7 @@ async def test_a_batch_answers_ids_in_order(call: Caller, job: str) -> None:
     assert [(await call("GET", f"/v1/runs/{run}")).json["job_name"] for run in ids[:4]] == ["a", "b", "b", "a"]
 
 
-async def test_every_state_is_told_and_can_be_chosen(call: Caller, job: str, pool: Pool, node: PlainNode) -> None:
+async def test_every_state_is_told_and_can_be_chosen(call: Caller, job: str, pool: Pool, node: RunningNode) -> None:
     ids = (await call("POST", "/v1/runs/batch", {"runs": [{"job": "a"}] * 6})).json["runs"]
     keys = [parse_run(run) for run in ids]
     job_id, shard = keys[0][0], shard_of(keys[0][0])

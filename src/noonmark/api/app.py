@@ -12,7 +12,7 @@ from noonmark.api.openapi.document import serving
 from noonmark.api.request_key import request_key
 from noonmark.api.routes.followers import Followers
 from noonmark.api.schedule_load import ScheduleLoad
-from noonmark.api.table import TABLE
+from noonmark.api.table import AMONG_NODES, TABLE
 from noonmark.api.validate import Validator
 from noonmark.node.config import REQUESTS_PER_S
 from noonmark.node.node import Node
@@ -45,7 +45,7 @@ def create_app(
     async def provide_followers(_: Request) -> Followers:
         return followers
 
-    endpoints = [*TABLE, serving(TABLE)]
+    endpoints = [*TABLE, AMONG_NODES, serving(TABLE)]
     providers = {Call: provide_call, Node: provide_node, Followers: provide_followers, Request: provide_request}
     router = Router(endpoints, providers)
     free = frozenset(endpoint.path for endpoint in endpoints if not endpoint.need.key)

@@ -125,6 +125,7 @@ TABLE = (
     Endpoint("POST", "/v1/worker/claim", WORKER, worker.claim, waits=True, name="worker_claim"),
     Endpoint("POST", "/v1/worker/heartbeat", WORKER, worker.heartbeat, name="worker_heartbeat"),
     Endpoint("POST", "/v1/worker/report", WORKER, worker.report, name="worker_report"),
-    # Among nodes, which sign what they send
-    Endpoint("POST", "/v1/node/commands", FREE, node_commands.carry_out_command, documented=False),
 )
+
+AMONG_NODES = Endpoint("POST", "/v1/node/commands", FREE, node_commands.carry_out_command)
+"""Not for callers, and not in the document: it asks for no key, because nodes sign what they send."""
