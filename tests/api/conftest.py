@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import islice
 from typing import Any, NamedTuple
 
 import aiohttp
@@ -12,9 +13,10 @@ import uvicorn
 
 from noonmark.api.app import create_app
 from noonmark.clock import SECOND_US, MonotonicClock
+from noonmark.model.ids import shard_for
 from noonmark.node.config import REQUESTS_PER_S, NodeConfig
 from noonmark.node.node import Node
-from tests.conftest import eventually
+from tests.conftest import SHARDS, eventually
 
 
 class Answer(NamedTuple):
@@ -135,6 +137,19 @@ def are_settled(running: list[RunningNode]) -> bool:
 @pytest.fixture
 async def node(start_node: StartNode) -> RunningNode:
     return await start_node()
+
+
+@pytest.fixture
+async def there(node: RunningNode, start_node: StartNode) -> RunningNode:
+    """Another node, with half of the shards."""
+    return await start_node()
+
+
+def names_at(owner: str | None, asked: RunningNode, count: int = 1) -> list[str]:
+    """Names of jobs of the default tenant whose shards belong to the node at `owner`."""
+    names = (f"n{number}" for number in range(1000))
+    found = (name for name in names if asked.node.owner_address(shard_for(1, name, SHARDS)) == owner)
+    return list(islice(found, count))
 
 
 @pytest.fixture
