@@ -5,13 +5,27 @@ import asyncio
 import sys
 from pathlib import Path
 
-from bench import adhoc, drain, herd, lateness, limit, report, requests, schedules, spill, submit, sustain
+from bench import (
+    adhoc,
+    drain,
+    herd,
+    hiccup,
+    lateness,
+    limit,
+    report,
+    requests,
+    schedules,
+    snapshot,
+    spill,
+    submit,
+    sustain,
+)
 from bench.question import Question
 from bench.result import Result, collect, print_result, print_summary, write
 
 QUESTIONS: dict[str, Question] = {
     module.QUESTION.name: module.QUESTION
-    for module in (limit, submit, requests, drain, sustain, lateness, herd, adhoc, spill, schedules)
+    for module in (limit, submit, requests, drain, sustain, snapshot, hiccup, lateness, herd, adhoc, spill, schedules)
 }
 
 

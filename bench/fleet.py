@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 import aiohttp
+import psutil
 
 from bench.machine import cpu_s, peak_rss_mb
 from noonmark.cli.lifeline import LIFELINE
@@ -51,6 +53,11 @@ class Process:
 
     def peak_rss_mb(self) -> float:
         return peak_rss_mb(self.pid)
+
+    def signal_all(self, number: signal.Signals) -> None:
+        """To it and whatever it has started."""
+        for process in (psutil.Process(self.pid), *psutil.Process(self.pid).children(recursive=True)):
+            process.send_signal(number)
 
     def stop(self) -> None:
         if self._process.poll() is None:
@@ -91,6 +98,14 @@ class Fleet:
             arguments = ["noonmark", "worker", "bench.tasks:app", "--server", self.server]
             arguments += ["--concurrency", str(concurrency)]
             self.workers.append(Process(self.folder, f"worker-{len(self.workers) + 1}", arguments, environment or {}))
+
+    def stop_workers_for_now(self) -> None:
+        for worker in self.workers:
+            worker.signal_all(signal.SIGSTOP)
+
+    def continue_workers(self) -> None:
+        for worker in self.workers:
+            worker.signal_all(signal.SIGCONT)
 
     def check(self) -> None:
         for process in (*self.workers, *([self._node] if self._node else [])):

@@ -76,14 +76,14 @@ async def test_next_fires_have_the_jobs_own_jitter_and_bounds(call: Calling) -> 
     assert (none["fires"], [one["code"] for one in none["notices"]]) == ([], ["ended"])
 
 
-async def test_a_paused_job_says_so_and_a_chain_knows_one(call: Calling) -> None:
+async def test_a_paused_job_says_so_and_a_fixed_delay_knows_one(call: Calling) -> None:
     await make(call, "a", "0 9 * * *")
     await call.done("POST", "/v1/jobs/a/pause")
     paused = await call.done("GET", "/v1/jobs/a/fires")
     assert (paused["state"], paused["fires"], paused["notices"][0]["code"]) == ("paused", [], "paused")
-    await make(call, "chain", {"kind": "every", "every": "1h", "pace": "delay"})
-    chain = await call.done("GET", "/v1/jobs/chain/fires")
-    assert (len(chain["fires"]), chain["notices"][0]["code"]) == (1, "fixed_delay")
+    await make(call, "delayed", {"kind": "every", "every": "1h", "pace": "delay"})
+    delayed = await call.done("GET", "/v1/jobs/delayed/fires")
+    assert (len(delayed["fires"]), delayed["notices"][0]["code"]) == (1, "fixed_delay")
     at = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
     await make(call, "once", {"kind": "at", "at": at})
     once = await call.done("GET", "/v1/jobs/once/fires")

@@ -22,7 +22,7 @@ from tests.conftest import eventually
 TICKING = [f"ticking-{n}" for n in range(10)]
 BULK = [f"bulk-{n}" for n in range(10)]
 FLAKY = [f"flaky-{n}" for n in range(4)]
-CHAINED = [f"chained-{n}" for n in range(8)]
+DELAYED = [f"delayed-{n}" for n in range(8)]
 SECOND_US = 1_000_000
 
 
@@ -43,7 +43,7 @@ class Load:
         specs += [JobSpec(name=name, task="flaky", retry=retry) for name in FLAKY]
         specs.append(JobSpec(name="linger", task="linger", retry=retry))
         delay = Every("1s", pace="delay")
-        for n, name in enumerate(CHAINED):
+        for n, name in enumerate(DELAYED):
             task, input = ("work", "null") if n % 2 else ("linger", '{"seconds": 0.7}')
             specs.append(JobSpec(name=name, task=task, input=Raw(input), schedule=delay, retry=retry))
         async with Client(self.fleet.nodes[0].address) as client:
@@ -79,7 +79,7 @@ class Load:
         await self.stop()
         address = next(node.address for node in self.fleet.nodes if node.running)
         async with Client(address) as client:
-            for name in TICKING + CHAINED:
+            for name in TICKING + DELAYED:
                 await eventually(lambda name=name: _unscheduled(client, name), 20, 0.2)
         try:
             await eventually(self._drained, 40, 0.1)
@@ -92,12 +92,12 @@ class Load:
         return min((await self._ended(TICKING)).values()) >= 3
 
     async def _all_go_on(self) -> None:
-        """Every chain has one more link, so none was broken by what happened."""
-        before = await self._ended(CHAINED)
+        """Every fixed delay has one more run, so none was broken by what happened."""
+        before = await self._ended(DELAYED)
         await eventually(lambda: self._more_than(before), 40, 0.2)
 
     async def _more_than(self, before: dict[str, int]) -> bool:
-        return all(count > before[name] for name, count in (await self._ended(CHAINED)).items())
+        return all(count > before[name] for name, count in (await self._ended(DELAYED)).items())
 
     async def _ended(self, names: list[str]) -> dict[str, int]:
         """How many runs of each job have ended."""
@@ -131,7 +131,7 @@ class Load:
         assert {ends[run] for run in self.cancelled} <= {Outcome.CANCELLED}
         self._compare_executions(rows)
         await self._check_ticks(rows)
-        await self._check_chains()
+        await self._check_fixed_delays()
 
     def _compare_executions(self, rows: list) -> None:
         executed = Counter((one.run, one.attempt) for one in self.fleet.executions())
@@ -153,12 +153,12 @@ class Load:
             first_us = (created_us // SECOND_US + 1) * SECOND_US
             assert ended == list(range(first_us, changed_us + 1, SECOND_US))
 
-    async def _check_chains(self) -> None:
-        """Each link came at least one delay after the one before it had ended: no chain has forked."""
+    async def _check_fixed_delays(self) -> None:
+        """Each run came at least one delay after the one before it had ended: none has two at a time."""
         rows = await self.fleet.fetch(
             "SELECT j.name, a.nominal_at, a.finished_at FROM noonmark.job j JOIN noonmark.attempt a"
             " ON a.shard = j.shard AND a.job_id = j.job_id AND a.final WHERE j.name = ANY ($1) ORDER BY 1, 2",
-            CHAINED,
+            DELAYED,
         )
         for before, after in pairwise(rows):
             assert before[0] != after[0] or after[1] - before[2] >= timedelta(seconds=1), (before, after)

@@ -41,7 +41,7 @@ class Page:
 
     def broken_links(self) -> list[str]:
         """Those to files of the project that are not there, or to headings that they do not have."""
-        return [link for link in self.fixed_delay_ends if not link.startswith("https://") and not self._resolves(link)]
+        return [link for link in self.links if not link.startswith("https://") and not self._resolves(link)]
 
     def _resolves(self, link: str) -> bool:
         target, _, anchor = link.partition("#")

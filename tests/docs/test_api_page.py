@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from noonmark.store.idempotency import HELD_S, KEPT_S
 
 import noonmark.api.app  # noqa: F401  (with it, every problem that the API can tell is known)
 from noonmark.api import problems
@@ -19,7 +20,6 @@ from noonmark.errors import NoonmarkError, RunEnded
 from noonmark.model.caller import Role
 from noonmark.model.job import MAX_INPUT_BYTES, MAX_LABELS
 from noonmark.node.config import REQUESTS_PER_S
-from noonmark.store.idempotency import HELD_S, KEPT_S
 from noonmark.wire.bulk import MAX_BULK
 from noonmark.wire.jobs import MAX_APPLIED, MAX_BACKFILLED
 from noonmark.wire.notify import MAX_SUBSCRIPTIONS

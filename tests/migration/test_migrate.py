@@ -94,8 +94,8 @@ async def test_every_table_that_grows_with_jobs_has_the_shard_first_in_its_key(c
     )
     first = dict(rows)  # type: ignore[arg-type]
     fixed = {
-        "setting", "tenant", "reason", "task", "schedule", "policy", "node", "worker", "api_key", "audit",
-        "idempotency", "subscription",
+        "setting", "tenant", "reason", "task", "schedule", "policy", "node", "lease", "worker", "api_key", "audit",
+        "request", "subscription",
     }  # fmt: skip
     assert {table for table, column in first.items() if column != "shard"} == fixed
 

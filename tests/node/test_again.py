@@ -142,11 +142,11 @@ async def test_running_ones_are_asked_to_stop(stage: Stage) -> None:
     await stage.idle()
 
 
-async def test_a_cancelled_link_of_a_fixed_delay_is_followed_by_the_next(stage: Stage) -> None:
-    await stage.job("chain", schedule=Every(every="1h", pace="delay"))
-    [first] = (await stage.client.list_runs("chain")).items
-    assert (await ask(stage, "POST", "/v1/jobs/chain/cancel")).json["cancelled"] == 1
-    runs = (await stage.client.list_runs("chain")).items
+async def test_a_cancelled_run_of_a_fixed_delay_is_followed_by_the_next(stage: Stage) -> None:
+    await stage.job("delayed", schedule=Every(every="1h", pace="delay"))
+    [first] = (await stage.client.list_runs("delayed")).items
+    assert (await ask(stage, "POST", "/v1/jobs/delayed/cancel")).json["cancelled"] == 1
+    runs = (await stage.client.list_runs("delayed")).items
     assert [run.state for run in runs] == ["waiting", "cancelled"]
     assert runs[1].id == first.id
 

@@ -102,8 +102,8 @@ async def test_what_was_taken_back_within_the_lookahead_fires(stage: Stage, call
     await eventually(lambda: instant(named) in stage.seen.nominals_us)
 
 
-async def test_a_fixed_delay_goes_on_after_the_skipped_link(stage: Stage, call: Calling) -> None:
-    job = await stage.job("chain", schedule=Every("2s", pace="delay"))
+async def test_a_fixed_delay_goes_on_after_the_skipped_run(stage: Stage, call: Calling) -> None:
+    job = await stage.job("delayed", schedule=Every("2s", pace="delay"))
     first = await call.done("POST", f"/v1/jobs/{job.id}/skip")
     assert await call.done("POST", f"/v1/jobs/{job.id}/skip") == first
     await eventually(lambda: stage.seen.calls, 8)

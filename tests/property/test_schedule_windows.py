@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noonmark.schedule import Slice, firings, next_needed_after, slices
+from noonmark.schedule import Slice, next_needed_after, slices
 from noonmark.schedule.forms.every import EveryRecurrence
 
 recurrences = st.builds(
@@ -68,18 +68,6 @@ def test_catching_up_in_several_windows_changes_nothing(
         return {(n, o, s.missed, s.rank) for s in found for n, o in pairs([s])}
 
     assert set().union(*(kept(*window) for window in pairwise(cuts))) == kept(cuts[0], cuts[-1])
-
-
-@settings(max_examples=300, deadline=None)
-@given(recurrences, times, times, times, st.integers(0, 60), st.integers(0, 6))
-def test_without_jitter_slices_are_firings(
-    rec: EveryRecurrence, after: int, until: int, now: int, grace: int, max_catch_up: int
-) -> None:
-    plain = EveryRecurrence(rec.period_us, rec.phase_us)
-    found = slices(plain, after, until, now, grace, max_catch_up)
-    assert {(s.offset_from_us, s.offset_to_us) for s in found} <= {(-1, 0)}
-    fired = firings(plain, after, until, now, grace, max_catch_up)
-    assert [(s.nominal_us, s.missed, s.rank) for s in found] == [(f.nominal_us, f.missed, f.rank) for f in fired]
 
 
 @settings(max_examples=300, deadline=None)

@@ -79,7 +79,7 @@ class Commands:
         client.answer("paused", job_id)
 
     def _withdraw_again(self, job_id):
-        """The commit may have made the next link of a chain."""
+        """The commit may have made the next run of a fixed delay."""
         self.owner.withdraw(job_id)
 
     def _delete(self, client, job_id):

@@ -132,7 +132,7 @@ def random_job(rng, sequence, shard, world):
     return StoredJob(
         job_id_of(sequence, shard),
         rng.choice(list(world.weights)),
-        rng.choice([n for n, policy in world.policies.items() if policy.chained == (kind == "delay")]),
+        rng.choice([n for n, policy in world.policies.items() if policy.fixed_delay == (kind == "delay")]),
         rng.choice((2, 5, 5, 8)),
         recurrence,
         offset_us,

@@ -28,8 +28,8 @@ class Checks:
         self.running = defaultdict(dict)
         """key -> {worker_id: attempt} of what workers execute at this instant."""
         self._attempts = set()
-        self._links = {}
-        """job_id -> the key of its latest link."""
+        self._delayed = {}
+        """job_id -> the key of the latest run of its fixed delay."""
         self._told = {}
         self._arrived_us = {}
         """(host, worker_id) -> when a word of it last came, and when one last came after too long a silence."""
@@ -47,16 +47,16 @@ class Checks:
             in_bounds = job.ends_us is None or row.nominal_us <= job.ends_us
             require(in_bounds, "bounds", row.key, "is made after", job.ends_us)
             if job.delay_us is not None:
-                self._inserts_link(row, job)
+                self._inserts_delayed(row, job)
 
-    def _inserts_link(self, row, job):
-        before = self._links.get(job.job_id)
-        self._links[job.job_id] = row.key
+    def _inserts_delayed(self, row, job):
+        before = self._delayed.get(job.job_id)
+        self._delayed[job.job_id] = row.key
         if before is not None:
             end = self.world.store.finals.get(before)
-            require(end is not None, "one chain", row.key, "is made while", before, "has not ended")
+            require(end is not None, "one run at a time", row.key, "is made while", before, "has not ended")
             apart_us = row.nominal_us - end.finished_us
-            require(apart_us >= job.delay_us - CLOCK_ERROR_US, "one chain", row.key, "follows too soon", before)
+            require(apart_us >= job.delay_us - CLOCK_ERROR_US, "one run at a time", row.key, "follows too soon", before)
 
     def grants(self, entry, grant_id):
         store = self.world.store
@@ -121,13 +121,13 @@ class Checks:
 
     # -- at the end --------------------------------------------------------------------------------------------------
 
-    def check_chains(self, jobs):
-        """Every active chain has a link, unless it has come to its end."""
+    def check_fixed_delays(self, jobs):
+        """Every active fixed delay has a run, unless it has come to its end."""
         for job in jobs:
             if job.delay_us is not None:
-                over = job.link_us is None and (job.runs_left == 0 or job.ends_us is not None)
-                going = self.world.store.run((job.job_id, job.link_us)) is not None
-                require(going or over, "the chain goes on", job.job_id, "stands still at", job.link_us)
+                over = job.current_run_us is None and (job.runs_left == 0 or job.ends_us is not None)
+                going = self.world.store.run((job.job_id, job.current_run_us)) is not None
+                require(going or over, "the fixed delay goes on", job.job_id, "stands still at", job.current_run_us)
 
     def check_end(self):
         store = self.world.store

@@ -261,45 +261,45 @@ class LostIsReleased(Owner):
 
 
 class AnyEndFollowed(Store):
-    """The end of any scheduled run makes the next link, also of one that was taken back from the dead letters."""
+    """The end of any scheduled run makes the next run, also of one that was taken back from the dead letters."""
 
     def is_current(self, job, nominal_us):
         return job.delay_us is not None
 
 
 class FollowedApart(Life):
-    """The next link is made in a transaction of its own, after the one that ended the link before it."""
+    """The next run is made in a transaction of its own, after the one that ended the run before it."""
 
     def _write(self, batch):
-        links, batch.fixed_delay_ends = batch.fixed_delay_ends, []
+        ends, batch.fixed_delay_ends = batch.fixed_delay_ends, []
         yield from super()._write(batch)
-        if links:
+        if ends:
             apart = Batch()
-            apart.links = links
+            apart.fixed_delay_ends = ends
             self._follow((yield lambda _: self.store.commit(self.owner.node_id, apart)))
 
 
 class FollowersForgotten(Life):
-    """The next link does not enter memory."""
+    """The next run of a fixed delay does not enter memory."""
 
     def _follow(self, rows):
         pass
 
 
 class FollowersStay(Life):
-    """A link that the commit before a pause has made stays in memory."""
+    """A run that the commit before a pause has made stays in memory."""
 
     def _withdraw_again(self, job_id):
         pass
 
 
 class CancelledUnfollowed(Owner):
-    """A link that ends without an attempt is followed by nothing."""
+    """A run of a fixed delay that ends without an attempt is followed by nothing."""
 
     def _end_waiting(self, live, *args):
-        links = list(self.outbox.fixed_delay_ends)
+        ends = list(self.outbox.fixed_delay_ends)
         super()._end_waiting(live, *args)
-        self.outbox.fixed_delay_ends[:] = links
+        self.outbox.fixed_delay_ends[:] = ends
 
 
 def _mutant(part):

@@ -114,7 +114,7 @@ class Serial:
                 self.owner.admit(row, self.now_us())
 
     def _follow(self, rows):
-        """Links of chains that the transaction made when it ended the ones before them."""
+        """Runs of fixed delays that the transaction made when it ended the ones before them."""
         for row in rows:
             if not row.sleeps:
                 self.owner.admit(row, self.now_us())

@@ -47,10 +47,10 @@ class StoredJob:
     ends_us: int | None = None
     window_us: int | None = None
     delay_us: int | None = None
-    """Of a chain: its links come so long after one another."""
-    link_us: int | None = None
+    """Of a fixed delay: each run comes so long after the end of the one before."""
+    current_run_us: int | None = None
     runs_left: int | None = None
-    """Links that a chain may still make."""
+    """Runs that a fixed delay may still make."""
     skips: set[int] = field(default_factory=set)
     """Occurrences that somebody asked to skip."""
 
@@ -182,23 +182,23 @@ class Store:
         return [row for end in batch.fixed_delay_ends for row in self.follow(end.job_id, end.nominal_us, end.ended_us)]
 
     def follow(self, job_id, nominal_us, ended_us):
-        """A run ended: if it was the current link of an active chain, the next one takes its place."""
+        """A run ended: if it was the current run of an active fixed delay, the next one takes its place."""
         job = self.jobs.get(job_id)
         if job is None or not job.active or not self.is_current(job, nominal_us):
             return []
-        return self._link(job, max(max(ended_us, nominal_us) + job.delay_us, job.since_us + 1))
+        return self._make_current(job, max(max(ended_us, nominal_us) + job.delay_us, job.since_us + 1))
 
     def is_current(self, job, nominal_us):
-        return job.link_us == nominal_us
+        return job.current_run_us == nominal_us
 
-    def _link(self, job, at_us):
+    def _make_current(self, job, at_us):
         at_us = -(-at_us // 1000) * 1000
         if job.runs_left == 0 or (job.ends_us is not None and at_us > job.ends_us):
-            job.link_us = None
+            job.current_run_us = None
             return []
         while self.has_ended((job.job_id, at_us)):
             at_us += 1000
-        job.link_us = at_us
+        job.current_run_us = at_us
         if job.runs_left is not None:
             job.runs_left -= 1
         due_us = at_us + job.offset_us
@@ -330,8 +330,8 @@ class Store:
                 row = job.run(nominal_us, nominal_us + job.offset_us, Reason.SCHEDULED)
                 if row.key not in runs and not self.has_ended(row.key):
                     self._insert_run(row)
-        if job.delay_us is not None and (job.link_us is None or (job.job_id, job.link_us) not in runs):
-            self._link(job, now_us + job.delay_us)
+        if job.delay_us is not None and (job.current_run_us is None or (job.job_id, job.current_run_us) not in runs):
+            self._make_current(job, now_us + job.delay_us)
         return [row for row in runs.values() if row.job_id == job.job_id and row.due_us <= w_us]
 
     def has_ended(self, key):
@@ -347,7 +347,7 @@ class Store:
         self.oracle.deactivated(job, now_us, self.shards[shard].watermark_us)
         for key, row in list(self.runs[shard].items()):
             if row.job_id == job_id and row.nominal_us not in granted:
-                if row.nominal_us > now_us and row.reason == Reason.SCHEDULED and row.nominal_us != job.link_us:
+                if row.nominal_us > now_us and row.reason == Reason.SCHEDULED and row.nominal_us != job.current_run_us:
                     del self.runs[shard][key]
                 else:
                     self.parked.add(key)
@@ -380,7 +380,7 @@ class Store:
         require(key not in self.held, "one end per run", key, "is granted and skipped")
         if self.run(key) is None:
             row = job.run(nominal_us, nominal_us + job.offset_us, Reason.SCHEDULED)
-            self._insert_attempt(_end_without_attempt(row, Outcome.WITHDRAWN, Reason.SKIPPED, now_us))
+            self._insert_attempt(AttemptRow.without_attempt(row, Outcome.WITHDRAWN, Reason.SKIPPED, now_us))
         else:
             self.withdraw(self.run(key), Reason.SKIPPED, now_us)
         job.skips.add(nominal_us)
@@ -389,11 +389,4 @@ class Store:
         outcome = Outcome.CANCELLED if reason is Reason.CANCELLED else Outcome.WITHDRAWN
         del self.runs[row.shard][row.key]
         self.parked.discard(row.key)
-        self._insert_attempt(_end_without_attempt(row, outcome, reason, now_us))
-
-
-def _end_without_attempt(row, outcome, reason, now_us):
-    return AttemptRow(
-        row.shard, row.job_id, row.nominal_us, 0, now_us, row.tenant_id, row.version,
-        None, row.due_us, None, None, outcome, reason, True, None, None,
-    )  # fmt: skip
+        self._insert_attempt(AttemptRow.without_attempt(row, outcome, reason, now_us))

@@ -29,8 +29,8 @@ POLICIES = {
     2: Policy(task="b", timeout_s=5.0, retry=RETRY),
     3: Policy(task="b", timeout_s=5.0, retry=RETRY, start_deadline_s=1.5),
     4: Policy(task="a", timeout_s=5.0, retry=RETRY, delivery="at_most_once"),
-    5: Policy(task="a", timeout_s=2.0, retry=RETRY, chained=True),
-    6: Policy(task="b", timeout_s=5.0, retry=RETRY, start_deadline_s=1.5, delivery="at_most_once", chained=True),
+    5: Policy(task="a", timeout_s=2.0, retry=RETRY, fixed_delay=True),
+    6: Policy(task="b", timeout_s=5.0, retry=RETRY, start_deadline_s=1.5, delivery="at_most_once", fixed_delay=True),
 }
 RECURRENCES = {
     "every": [recurrence(text) for text in ("every:1|phase 0|j0", "every:3|phase 1|j0", "every:7|phase 2|j0")],
@@ -137,7 +137,7 @@ class World:
         self.users_active = False
         jobs = [job for job in self.store.jobs.values() if job.active]
         self.oracle.close(jobs, lambda job: self.store.shards[shard_of(job.job_id)].watermark_us)
-        self.checks.check_chains(jobs)
+        self.checks.check_fixed_delays(jobs)
         for job in jobs:
             job.active = False
         self.log("calm")

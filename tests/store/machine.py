@@ -1,14 +1,16 @@
 """The real SQL beside the model of the simulation: what one does, the other must do, refusals included."""
 
-from types import SimpleNamespace
 from typing import Any
 
+from noonmark.node.commands.run_commands import record_end
+
 from noonmark.model.ids import JobId, PolicyId, TenantId, shard_of
+from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
-from noonmark.node.commands.chain import resumed_link
-from noonmark.node.commands.plan import first_runs, run_row
-from noonmark.node.commands.run_commands import record_end
+from noonmark.node.commands.fixed_delay import resumed_run
+from noonmark.planning.occurrences import passed_runs
+from noonmark.planning.runs import make_run
 from noonmark.schedule import Timing, recurrence
 from noonmark.shard.backlog import Page
 from noonmark.shard.outbox import Batch, FixedDelayEnd
@@ -17,7 +19,7 @@ from noonmark.store import jobs, ownership, pages
 from noonmark.store.commit import commit_batch, follow_fixed_delays, insert_runs
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced, fenced
-from noonmark.store.jobs import JobRow
+from noonmark.store.job_runs import delete_planned_runs, load_waiting_runs, park_runs, unpark_runs
 from noonmark.store.skips import set_job_skips
 from noonmark.store.tick import load_missed_ends, tick
 from tests.simulation.store import GRACE_US, NodeRow, Refused, Store, StoredJob
@@ -63,6 +65,7 @@ class Twins:
             " noonmark.job_skip, noonmark.job_version,"
             " noonmark.job_event, noonmark.schedule, noonmark.gap RESTART IDENTITY;"
             " UPDATE noonmark.shard SET owner = NULL, term = 0; DELETE FROM noonmark.node;"
+            " TRUNCATE noonmark.lease, noonmark.watermark;"
             " ALTER TABLE noonmark.node ALTER COLUMN node_id RESTART"
         )
         await self.connection.execute("UPDATE noonmark.shard SET watermark = $1", self.now_us)
@@ -81,7 +84,7 @@ class Twins:
     async def expire(self, node_ids: list[int]) -> None:
         living = [node_id for node_id in node_ids if self.model.nodes[node_id].alive]
         await self.connection.execute(
-            "UPDATE noonmark.node SET lease_until = clock_timestamp() - interval '1 ms' WHERE node_id = ANY ($1)",
+            "UPDATE noonmark.lease SET until = clock_timestamp() - interval '1 ms' WHERE node_id = ANY ($1)",
             node_ids,
         )
         self.model.end(living)
@@ -124,28 +127,27 @@ class Twins:
             JobId(job.job_id), TenantId(job.tenant_id), f"job-{job.job_id}", 1, PolicyId(job.policy_id), schedule_id,
             job.offset_us // 1000, job.priority, job.catch_up, active, self.now_us, self.now_us, None, job.ends_us,
             job.runs_left, None if job.window_us is None else job.window_us / 1_000_000,
-            None if job.delay_us is None else job.delay_us // 1000, job.link_us,
+            None if job.delay_us is None else job.delay_us // 1000, job.current_run_us,
         )  # type: ignore[arg-type]  # fmt: skip
 
     async def activate(self, node_id: int, job: StoredJob, text: str | None, *, new: bool) -> None:
         schedule_id = None if text is None else await self._schedule_id(text)
         shard = shard_of(job.job_id)
         watermark_us = self.model.shards[shard].watermark_us
-        owner = SimpleNamespace(watermarks={shard: watermark_us})
         head = self._row(job, schedule_id, active=True)
-        made = [] if text is None else first_runs(owner, None, head, recurrence(text), self.now_us, anew=new)  # type: ignore[arg-type]
+        made = [] if text is None else passed_runs(head, recurrence(text), watermark_us)
         timing = Timing(delay_us=job.delay_us)
 
         async def sql() -> list[RunRow]:
             async with fenced(self.connection, node_id):
-                linked, links = await resumed_link(self.connection, head, timing, self.now_us, watermark_us)
+                started, current_run = await resumed_run(self.connection, head, timing, self.now_us, watermark_us)
                 if new:
-                    assert await jobs.insert_jobs(self.connection, [linked], ["{}"]) == []
+                    assert await jobs.insert_jobs(self.connection, [started], ["{}"]) == []
                 else:
-                    await jobs.set_job_active(self.connection, linked, self.now_us)
-                    await jobs.unpark_runs(self.connection, linked, watermark_us)
-                await insert_runs(self.connection, [*await jobs.without_ended(self.connection, made), *links])
-            return await jobs.load_waiting_runs(self.connection, head, watermark_us, 10_000)
+                    await jobs.set_jobs_active(self.connection, [started], self.now_us, active=True)
+                    await unpark_runs(self.connection, [head.job_id], {shard: watermark_us})
+                await insert_runs(self.connection, [*await jobs.without_ended(self.connection, made), *current_run])
+            return await load_waiting_runs(self.connection, [head.job_id], {shard: watermark_us}, 10_000)
 
         done = await both(lambda: self.model.activate(node_id, job, self.now_us), sql())
         if done is not None:
@@ -159,10 +161,11 @@ class Twins:
 
         async def sql() -> None:
             async with fenced(self.connection, node_id):
-                kept = granted if head.link_us is None else [*granted, head.link_us]
-                await jobs.delete_planned_runs(self.connection, head, self.now_us, kept)
-                await jobs.park_runs(self.connection, head, granted)
-                await jobs.set_job_active(self.connection, head, self.now_us)
+                held = [(head.job_id, nominal_us) for nominal_us in granted]
+                kept = held if head.current_run_us is None else [*held, (head.job_id, head.current_run_us)]
+                await delete_planned_runs(self.connection, [head.job_id], self.now_us, kept)
+                await park_runs(self.connection, [head.job_id], held)
+                await jobs.set_jobs_active(self.connection, [head], self.now_us, active=False)
 
         await both(lambda: self.model.pause(node_id, job_id, granted, self.now_us), sql())
 
@@ -220,7 +223,7 @@ class Twins:
             async with fenced(self.connection, node_id):
                 if row is not None:
                     assert await jobs.delete_waiting_run(self.connection, row.tenant_id, *row.key) is not None
-                ended = row or run_row(head, nominal_us, nominal_us + job.offset_us, Reason.SCHEDULED, None)
+                ended = row or make_run(head, nominal_us, nominal_us + job.offset_us, Reason.SCHEDULED, None)
                 await record_end(self.connection, [ended], Outcome.WITHDRAWN, Reason.SKIPPED, self.now_us)
                 await set_job_skips(self.connection, head, sorted({*job.skips, nominal_us}))
 
@@ -248,7 +251,8 @@ class Twins:
     async def compare(self) -> None:
         fetch, model = self.connection.fetch, self.model
         shards = {
-            row[0]: tuple(row)[1:] for row in await fetch("SELECT shard, owner, term, watermark FROM noonmark.shard")
+            row[0]: tuple(row)[1:]
+            for row in await fetch("SELECT shard, owner, term, noonmark.ticked_until(s) FROM noonmark.shard s")
         }
         assert shards == {n: (one.owner, one.term, one.watermark_us) for n, one in model.shards.items()}
         nodes = dict(await fetch("SELECT node_id, alive FROM noonmark.node"))  # type: ignore[arg-type]
@@ -272,7 +276,7 @@ class Twins:
         assert {tuple(row) for row in ends} == self.attempts
         found = await fetch("SELECT job_id, active, link_at, runs_left FROM noonmark.job")
         assert {tuple(row) for row in found} == {
-            (job_id, job.active, job.link_us, job.runs_left) for job_id, job in model.jobs.items()
+            (job_id, job.active, job.current_run_us, job.runs_left) for job_id, job in model.jobs.items()
         }
 
 

@@ -86,12 +86,12 @@ async def test_a_tick_under_an_old_term_is_refused_whole(owner: Connection, conn
     terms = {one.shard: one.term for one in taken}
     await give_shards(owner, node_id, [3])
     await take_shards(owner, node_id, 1, 0, 0)
-    watermarks = await connection.fetch("SELECT watermark FROM noonmark.shard")
+    watermarks = await connection.fetch("SELECT noonmark.ticked_until(s) FROM noonmark.shard s")
     with pytest.raises(Fenced, match="no longer owns"):
         await tick(
             owner, node_id, terms, after_us=taken[0].watermark_us, until_us=taken[0].watermark_us + 1, now_us=0, due=[]
         )
-    assert await connection.fetch("SELECT watermark FROM noonmark.shard") == watermarks
+    assert await connection.fetch("SELECT noonmark.ticked_until(s) FROM noonmark.shard s") == watermarks
 
 
 async def test_a_node_frozen_between_statements_frees_its_lock(owner: Connection, connection: Connection) -> None:

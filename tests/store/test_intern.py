@@ -22,7 +22,7 @@ async def test_a_text_of_any_length_is_stored_once(pool: Pool) -> None:
 async def test_a_policy_of_any_length_is_stored_once(pool: Pool) -> None:
     names = tuple(f"{RANDOM.randbytes(40).hex()}.Error" for _ in range(100))
     policy = Policy(task="a", retry=Retry(no_retry=names))
-    first = await intern_policies(pool, [policy, Policy(task="a"), Policy(task="a", chained=True)])
+    first = await intern_policies(pool, [policy, Policy(task="a"), Policy(task="a", fixed_delay=True)])
     assert len(set(first.values())) == 3
     assert await intern_policies(pool, [policy]) == {policy: first[policy]}
 

@@ -3,13 +3,13 @@
     access/                   who asks, and who may: keys, roles, the guard at the door
     table.py                  every endpoint, one row each: method, path, role, function, status
     dispatch/                 from a request to the function that answers it, and back
-    middleware/               what stands around them: how often, once; pages, ETags
+    middleware/               what stands around or serves all of them: how often; pages, ETags
     routes/                   the functions, one file for each noun or verb
     explain/                  why a run went as it did, and why a job did not run
     openapi/                  the OpenAPI document, read from the table and the wire types
-    call.py                   what a route knows of its request: caller, tenant, node, owners
+    call.py                   what a route knows of its request: caller, tenant, node
+    request_key.py            the Idempotency-Key of a request
     validate.py               refuses what is wrong before anything is sent or stored
-    owners.py  forward.py     a command is carried out by the node that owns its shard
     present.py  bodies.py     rows to resources, and the envelopes around them
     problems.py  asgi.py      every error as a problem; the types of ASGI
 

@@ -9,7 +9,7 @@ from noonmark.api.dispatch.request import Request
 from noonmark.api.dispatch.router import Router
 from noonmark.api.middleware.rate_limiter import RateLimiter
 from noonmark.api.openapi.document import serving
-from noonmark.api.request_key import request_key
+from noonmark.api.request_key import READS, request_key
 from noonmark.api.routes.followers import Followers
 from noonmark.api.schedule_load import ScheduleLoad
 from noonmark.api.table import AMONG_NODES, TABLE
@@ -32,6 +32,8 @@ def create_app(
     followers = Followers(lambda: node.pool, lambda: node.clock)
 
     async def provide_call(request: Request) -> Call:
+        if request.method not in READS:
+            node.sleep_watch.check()
         tenant, tenant_id = await tenant_of(node, request.caller, request.header(TENANT_HEADER))
         key = await request_key(request, tenant_id)
         return Call(node, validator, load, ring, request, tenant, tenant_id, key)

@@ -17,13 +17,14 @@ from noonmark.errors import InvalidInput
 from noonmark.wire.commands import RequestKey
 
 KEY_HEADER = "Idempotency-Key"
+READS = frozenset({"GET", "HEAD", "OPTIONS"})
 MAX_KEY = 255
 _KEY = re.compile(rf"[!-~]{{1,{MAX_KEY}}}")
 
 
 async def request_key(request: Request, tenant_id: int) -> RequestKey | None:
     text = request.header(KEY_HEADER)
-    if text is None or request.method in ("GET", "HEAD", "OPTIONS"):
+    if text is None or request.method in READS:
         return None
     if _KEY.fullmatch(text) is None:
         fix = f"send 1 to {MAX_KEY} printable ASCII characters without spaces, such as a UUID"

@@ -39,6 +39,17 @@ def job_id_of(sequence: int, shard: int) -> JobId:
     return JobId(sequence << SHARD_BITS | shard)
 
 
+def is_scheduled(nominal_us: int) -> bool:
+    """Whether a schedule names this time: its times are whole milliseconds, and those of submitted runs never are."""
+    return nominal_us % 1000 == 0
+
+
+def submitted_nominal_us(now_us: int, last_us: int) -> int:
+    """The nominal time of a run that no schedule names: later than the last such one, and never a whole millisecond."""
+    nominal_us = max(now_us, last_us + 1)
+    return nominal_us + 1 if is_scheduled(nominal_us) else nominal_us
+
+
 @lru_cache(maxsize=65_536)
 def shard_for(tenant_id: int, name: str, shard_count: int) -> int:
     """The same hash stands in SQL as `noonmark.shard_for`, for submissions made inside a user's transaction."""

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import msgspec
 
 from noonmark.errors import InvalidInput, TooLarge
-from noonmark.model.ids import JobId
 from noonmark.model.policy import Policy, Retry
 
 MAX_INPUT_BYTES = 64 * 1024
@@ -37,14 +36,6 @@ class Misfire(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     @property
     def catch_up(self) -> int:
         return {"skip": 0, "once": 1, "all": self.limit}[self.policy]
-
-
-class Applied(NamedTuple):
-    """What became of a definition that was declared."""
-
-    job_id: JobId | None
-    """None for a job that would be created."""
-    outcome: Literal["created", "changed", "unchanged"]
 
 
 def is_name(text: str) -> bool:

@@ -24,8 +24,8 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     retry: Retry = Retry()
     delivery: Literal["at_least_once", "at_most_once"] = "at_least_once"
     """At most once: an attempt whose worker was lost is never repeated; the run becomes a dead letter."""
-    chained: bool = False
-    """The schedule is a fixed delay: the end of such a run is followed by the next one."""
+    fixed_delay: bool = msgspec.field(default=False, name="chained")
+    """The schedule is a fixed delay: the end of such a run is followed by the next one. Stored under its first name."""
 
     @property
     def kind(self) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """A run as it stands in its row, an attempt as it goes to history, a grant as it is remembered."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, Self
 
 from noonmark.model.ids import GrantId, JobId, PolicyId, RunKey, TenantId, WorkerId, shard_of
 from noonmark.model.reason import Outcome, Reason
@@ -32,15 +32,23 @@ class RunRow(NamedTuple):
         return shard_of(self.job_id)
 
 
-class Backfilled(NamedTuple):
-    """What became of the occurrences of a range in the past."""
+class EndedRun(Protocol):
+    """What history takes from a run, be it the row or the one in an owner's memory."""
 
-    made_us: list[int]
-    """Nominal times of the new runs; in a dry run, of those that would be made."""
-    known: int
-    """Occurrences that have or had a run."""
-    next_us: int | None
-    """Where to go on, if the range has more occurrences than were looked at."""
+    @property
+    def shard(self) -> int: ...
+    @property
+    def job_id(self) -> JobId: ...
+    @property
+    def nominal_us(self) -> int: ...
+    @property
+    def due_us(self) -> int: ...
+    @property
+    def tenant_id(self) -> TenantId: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def attempt(self) -> int: ...
 
 
 class AttemptRow(NamedTuple):
@@ -62,6 +70,52 @@ class AttemptRow(NamedTuple):
     final: bool
     error: str | None
     result: str | None
+
+    @classmethod
+    def of_attempt(
+        cls,
+        run: EndedRun,
+        worker_id: WorkerId,
+        granted_us: int,
+        started_us: int | None,
+        finished_us: int,
+        outcome: Outcome,
+        reason: Reason,
+        final: bool,
+        error: str | None,
+        result: str | None,
+    ) -> Self:
+        """The run's last attempt, which a worker had; `run.attempt` is its number."""
+        # The bare tuple is what the constructor would make: an owner does this for every attempt.
+        return tuple.__new__(
+            cls,
+            (
+                run.shard, run.job_id, run.nominal_us, run.attempt, finished_us, run.tenant_id, run.version,
+                worker_id, run.due_us, granted_us, started_us, outcome, reason, final, error, result,
+            ),
+        )  # fmt: skip
+
+    @classmethod
+    def without_attempt(cls, run: EndedRun, outcome: Outcome, reason: Reason, at_us: int) -> Self:
+        """The end of a run that no worker has: in history as attempt 0."""
+        return cls(
+            shard=run.shard,
+            job_id=run.job_id,
+            nominal_us=run.nominal_us,
+            attempt=0,
+            finished_us=at_us,
+            tenant_id=run.tenant_id,
+            version=run.version,
+            worker_id=None,
+            due_us=run.due_us,
+            granted_us=None,
+            started_us=None,
+            outcome=outcome,
+            reason=reason,
+            final=True,
+            error=None,
+            result=None,
+        )
 
 
 class DeadRow(NamedTuple):

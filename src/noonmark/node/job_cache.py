@@ -8,9 +8,10 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterable
 
 from noonmark.model.ids import JobId, PolicyId
+from noonmark.model.job_row import JobRow
 from noonmark.node.committer import Committer
 from noonmark.store.connect import Connection
-from noonmark.store.jobs import JobRow, load_job_rows, load_job_rows_by_name
+from noonmark.store.jobs import load_job_rows, load_job_rows_by_name
 
 _MOST = 20_000
 _MOST_INPUT = 2_048

@@ -18,6 +18,7 @@ from noonmark.model.ids import TenantId
 from noonmark.model.notice import OWN_TASKS
 from noonmark.node import dispatch
 from noonmark.node.commands.carry_out import carry_out
+from noonmark.node.committer import LeasePassed
 from noonmark.node.config import NodeConfig
 from noonmark.node.life import Life
 from noonmark.node.loops.deliverer import keep_delivering
@@ -31,9 +32,11 @@ from noonmark.node.loops.zones import keep_zones
 from noonmark.node.metrics import NodeMetrics
 from noonmark.node.ownership import keep_ownership, keep_reaping, renew
 from noonmark.node.perform import perform
+from noonmark.node.sleep_watch import SleepWatch
 from noonmark.node.transport import NodeTransport, Performed, read_command
 from noonmark.shard.outbox import Batch
 from noonmark.store.connect import Connection, Pool, connect, open_pool
+from noonmark.store.fence import Fenced
 from noonmark.store.migrate import load_node_secret, make_partitions, migrate
 from noonmark.store.ownership import end_node
 from noonmark.store.statement import statement
@@ -57,12 +60,20 @@ class Node:
         self._notifier: Notifier | None = None
         self._tenants: dict[str, int] = {}
         self._others = NodeTransport()
+        self.sleep_watch = SleepWatch(config.lease_s)
         self._stopping = asyncio.Event()
 
     # -- lives -------------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Until `stop`; then everything has been handed over."""
+        watching = asyncio.create_task(self.sleep_watch.run())
+        try:
+            await self._run()
+        finally:
+            watching.cancel()
+
+    async def _run(self) -> None:
         await self._open()
         pause_s = 0.0
         while not self._stopping.is_set():
@@ -71,6 +82,8 @@ class Node:
                 await self._live()
             except Exception as error:
                 log.error("life ended", error=_sentence(error), node_id=self._life and self._life.node_id)
+                if isinstance(_first(error), Fenced | LeasePassed):
+                    self.sleep_watch.woke(monotonic_s())
                 await self._end_life()
             if monotonic_s() - began_s > 5.0:
                 pause_s = 0.0
@@ -255,7 +268,11 @@ class Node:
         return await dispatch.report(self.life, message, tenant_id)
 
 
-def _sentence(error: BaseException) -> str:
+def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}"
+    return error
+
+
+def _sentence(error: BaseException) -> str:
+    return f"{type(_first(error)).__name__}: {_first(error)}"

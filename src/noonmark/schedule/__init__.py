@@ -10,7 +10,6 @@ from noonmark.schedule.canonical import canonical
 from noonmark.schedule.english import describe
 from noonmark.schedule.errors import ScheduleError
 from noonmark.schedule.jitter import jitter_offset_us
-from noonmark.schedule.misfire import Firing, firings
 from noonmark.schedule.pattern import Recurrence
 from noonmark.schedule.recurrence import Timing, bounded, recurrence, timing
 from noonmark.schedule.spec import (
@@ -30,7 +29,7 @@ from noonmark.schedule.spec import (
 )
 from noonmark.schedule.text import read_schedule, write_schedule
 from noonmark.schedule.validation import validate
-from noonmark.schedule.windows import Slice, next_needed_after, slices
+from noonmark.schedule.windows import Slice, missed_until, next_needed_after, slices
 
 __all__ = [
     "At",
@@ -38,7 +37,6 @@ __all__ = [
     "Cron",
     "English",
     "Every",
-    "Firing",
     "Interval",
     "Manual",
     "Now",
@@ -54,9 +52,9 @@ __all__ = [
     "canonical",
     "count_between",
     "describe",
-    "firings",
     "instant_us",
     "jitter_offset_us",
+    "missed_until",
     "next_needed_after",
     "nth_after",
     "once_at_us",

@@ -7,8 +7,10 @@ are disjoint and together cover each (nominal, offset) once, wherever time is cu
 
 import msgspec
 
-from noonmark.schedule.misfire import on_time_between
 from noonmark.schedule.pattern import Recurrence
+
+MAX_ON_TIME = 100_000
+"""More on-time occurrences than a day of seconds means a wrong window, which is refused rather than cut short."""
 
 
 class Slice(msgspec.Struct, frozen=True):
@@ -19,19 +21,25 @@ class Slice(msgspec.Struct, frozen=True):
     offset_to_us: int
     missed: bool
     rank: int
+    """Among the missed, 0 being the latest; 0 for one that is on time."""
 
 
 def slices(rec: Recurrence, after_us: int, until_us: int, now_us: int, grace_us: int, max_catch_up: int) -> list[Slice]:
-    """What is due in (after, until]. Missed (due more than the grace before now) and ranked per job, as in `misfire`.
+    """What is due in (after, until]: all that is on time, and the latest `max_catch_up` of each job that it missed.
 
     With jitter the rank of one nominal differs between jobs: it may come in several slices, of disjoint offsets.
     """
-    missed_until_us = now_us - grace_us - 1
+    missed_until_us = missed_until(now_us, grace_us)
     found = _missed(rec, after_us, until_us, missed_until_us, max_catch_up)
     after_us = max(after_us, missed_until_us)
-    for nominal_us in on_time_between(rec, after_us - _last_offset_us(rec), until_us):
+    for nominal_us in _on_time_between(rec, after_us - _last_offset_us(rec), until_us):
         found += _cut(rec, nominal_us, after_us, until_us, missed=False, rank=0)
     return found
+
+
+def missed_until(now_us: int, grace_us: int) -> int:
+    """What was due up to then and is made only now was missed."""
+    return now_us - grace_us - 1
 
 
 def next_needed_after(rec: Recurrence, w_us: int) -> int | None:
@@ -48,7 +56,7 @@ def _missed(rec: Recurrence, after_us: int, until_us: int, missed_until_us: int,
     width_us = _last_offset_us(rec)
     # Of the last job only the latest `max_catch_up` before its own last missed nominal; the first job has some more.
     nominals = rec.last_between(after_us - width_us, missed_until_us - width_us, max_catch_up)
-    nominals += on_time_between(rec, max(after_us, missed_until_us) - width_us, missed_until_us)
+    nominals += _on_time_between(rec, max(after_us, missed_until_us) - width_us, missed_until_us)
     found: list[Slice] = []
     for i, nominal_us in enumerate(nominals):
         if nominal_us > until_us:
@@ -70,3 +78,12 @@ def _cut(rec: Recurrence, nominal_us: int, after_us: int, until_us: int, *, miss
 
 def _last_offset_us(rec: Recurrence) -> int:
     return max(rec.jitter_us, 1) - 1
+
+
+def _on_time_between(rec: Recurrence, after_us: int, until_us: int) -> list[int]:
+    found = rec.between(after_us, until_us, MAX_ON_TIME + 1)
+    if len(found) > MAX_ON_TIME:
+        raise ValueError(
+            f"more than {MAX_ON_TIME} occurrences between {after_us} and {until_us}: tick in smaller windows"
+        )
+    return found

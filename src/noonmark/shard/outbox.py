@@ -28,7 +28,7 @@ class Requeue(NamedTuple):
 
 
 class FixedDelayEnd(NamedTuple):
-    """A run ended that may be the current link of a fixed delay, which the next one follows."""
+    """A run ended that may be the current run of a fixed delay, which the next one follows."""
 
     shard: int
     job_id: JobId

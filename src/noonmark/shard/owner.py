@@ -21,7 +21,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from noonmark.clock import SECOND_US
-from noonmark.model.ids import GrantId, JobId, PolicyId, RunKey, TenantId, WorkerId, shard_of
+from noonmark.model.ids import (
+    GrantId,
+    JobId,
+    PolicyId,
+    RunKey,
+    TenantId,
+    WorkerId,
+    is_scheduled,
+    shard_of,
+    submitted_nominal_us,
+)
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
@@ -109,12 +119,9 @@ class Owner:
     # -- supply ------------------------------------------------------------------------------------------------------
 
     def next_nominal_us(self, now_us: int) -> int:
-        """A nominal time for a run that no schedule names: unique, and never a whole millisecond as schedules' are."""
-        nominal_us = max(now_us, self._last_nominal_us + 1)
-        if nominal_us % 1000 == 0:
-            nominal_us += 1
-        self._last_nominal_us = nominal_us
-        return nominal_us
+        """A nominal time for a run that no schedule names, unique within this owner's life."""
+        self._last_nominal_us = submitted_nominal_us(now_us, self._last_nominal_us)
+        return self._last_nominal_us
 
     def create(self, row: RunRow, now_us: int) -> None:
         """Makes a run that somebody asked for. A run for later than the watermark sleeps in its row."""
@@ -367,18 +374,12 @@ class Owner:
         live.attempt += 1
         live.failures += failed
         self.outbox.attempts.append(
-            AttemptRow(
-                live.shard,
-                live.job_id,
-                live.nominal_us,
-                live.attempt,
-                finished_us,
-                live.tenant_id,
-                live.version,
+            AttemptRow.of_attempt(
+                live,
                 grant.worker_id,
-                live.due_us,
                 grant.granted_us,
                 None if end.started_us is None else min(max(end.started_us, grant.granted_us), now_us),
+                finished_us,
                 outcome,
                 reason,
                 final,
@@ -424,12 +425,7 @@ class Owner:
 
     def _end_waiting(self, live: LiveRun, outcome: Outcome, reason: Reason, now_us: int) -> None:
         """A run ends without an attempt: it was cancelled, or came too late."""
-        self.outbox.attempts.append(
-            AttemptRow(
-                live.shard, live.job_id, live.nominal_us, 0, now_us, live.tenant_id, live.version,
-                None, live.due_us, None, None, outcome, reason, True, None, None,
-            )
-        )  # fmt: skip
+        self.outbox.attempts.append(AttemptRow.without_attempt(live, outcome, reason, now_us))
         self.counts.ended[outcome] += 1
         if self.notice_rules.on:
             self.notice_rules.expired(live, reason, now_us, self.outbox)
@@ -438,6 +434,6 @@ class Owner:
 
     def _end_row(self, live: LiveRun, ended_us: int) -> None:
         self.outbox.ended.append((live.shard, live.nominal_us, live.job_id))
-        if self._policies[live.policy_id].chained and live.nominal_us % 1000 == 0:
+        if self._policies[live.policy_id].fixed_delay and is_scheduled(live.nominal_us):
             self.outbox.fixed_delay_ends.append(FixedDelayEnd(live.shard, live.job_id, live.nominal_us, ended_us))
         self._forget(live)

@@ -15,8 +15,8 @@ class Expectation(NamedTuple):
     """Nothing before this was expected: the job was changed or the subscription made then."""
     ends_us: int | None
     skips: Collection[int]
-    link_us: int | None
-    """The current link of a fixed delay."""
+    current_run_us: int | None
+    """The nominal time of the current run of a fixed delay."""
     expect_every_us: int | None
     """A success at least so often, whatever the schedule says."""
     grace_us: int
@@ -29,8 +29,8 @@ def expected_us(expectation: Expectation, recurrence: Recurrence | None) -> int 
     if expectation.expect_every_us is not None:
         return since_us + expectation.expect_every_us
     if recurrence is None:
-        link_us = expectation.link_us
-        return link_us if link_us is not None and link_us > since_us else None
+        current_run_us = expectation.current_run_us
+        return current_run_us if current_run_us is not None and current_run_us > since_us else None
     for _ in range(len(expectation.skips) + 1):
         next_us = recurrence.next_after(since_us)
         if next_us is None or (expectation.ends_us is not None and next_us > expectation.ends_us):

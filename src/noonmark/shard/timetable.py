@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from noonmark.model.job import MAX_CATCH_UP
-from noonmark.schedule import Recurrence, Slice, next_needed_after, recurrence, slices
+from noonmark.schedule import Recurrence, Slice, missed_until, next_needed_after, recurrence, slices
 from noonmark.schedule.bounds import Bounded
 
 
@@ -90,7 +90,7 @@ class Timetable:
 
     def missed_until_us(self, now_us: int) -> int:
         """What was due up to then and is made only now was missed."""
-        return now_us - self._grace_us - 1
+        return missed_until(now_us, self._grace_us)
 
     def window(self, after_us: int, until_us: int, now_us: int) -> list[tuple[int, Slice]]:
         """(schedule, slice) of everything due in (after, until]."""

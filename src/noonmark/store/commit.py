@@ -34,7 +34,7 @@ def _run_record(row: RunRow) -> tuple[Any, ...]:
 
 
 async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> list[RunRow]:
-    """Answers the runs that follow the ended links of fixed delays: those that do not sleep wait from now on."""
+    """Answers the runs that follow the ended runs of fixed delays: those that do not sleep wait from now on."""
     followers: list[RunRow] = []
     async with fenced(connection, node_id):
         if 0 < len(batch.created) <= _FEW:
@@ -74,9 +74,9 @@ async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> li
     return followers
 
 
-async def follow_fixed_delays(connection: Connection, links: Iterable[FixedDelayEnd]) -> list[RunRow]:
+async def follow_fixed_delays(connection: Connection, ended: Iterable[FixedDelayEnd]) -> list[RunRow]:
     """Makes the runs that follow, inside the transaction that ends the ones before them."""
-    return list(map(RunRow._make, await connection.fetch(statement("follow_fixed_delays"), *columns(links, 4))))
+    return list(map(RunRow._make, await connection.fetch(statement("follow_fixed_delays"), *columns(ended, 4))))
 
 
 async def insert_runs(connection: Connection, rows: Iterable[RunRow]) -> int:

@@ -20,13 +20,17 @@ OWNER_SETTINGS = {
     "application_name": "noonmark node",
     # A frozen node must not hold the lock on its own row for longer than its lease.
     "idle_in_transaction_session_timeout": "2000",
-    # Hot statements join small arrays of keys to large tables by key; statistics of a queue table are never right.
+    # Hot statements find rows of large tables by small arrays of keys; statistics of a queue table are never right. The
+    # order of a join is pinned in the statement (OFFSET 0, LIMIT, places); where two indexes would do, an ORDER BY that
+    # only the right one serves picks it, since sorting is off.
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "enable_bitmapscan": "off",
     "enable_material": "off",
+    "enable_sort": "off",
+    "enable_incremental_sort": "off",
     "synchronous_commit": "on",
     "jit": "off",
 }

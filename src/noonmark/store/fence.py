@@ -17,7 +17,6 @@ import asyncpg
 from noonmark.errors import NoonmarkError
 from noonmark.store.connect import Connection
 
-
 _GONE = (asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError, asyncpg.InsufficientResourcesError)
 """It is the server that went away."""
 

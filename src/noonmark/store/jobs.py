@@ -3,47 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from noonmark.model.ids import JobId, PolicyId, ScheduleId, TenantId, job_id_of, shard_of
+from noonmark.model.ids import JobId, job_id_of, shard_of
+from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.store.commit import columns
 from noonmark.store.connect import Connection
 from noonmark.store.statement import statement
-
-
-class JobRow(NamedTuple):
-    """What the owner needs of a job to make runs of it."""
-
-    job_id: JobId
-    tenant_id: TenantId
-    name: str
-    version: int
-    policy_id: PolicyId
-    schedule_id: ScheduleId | None
-    jitter_ms: int
-    priority: int
-    catch_up: int
-    active: bool
-    created_us: int
-    planned_us: int
-    """Occurrences after this count: the job was created, changed or resumed then, or starts right after."""
-    input: str | None
-    ends_us: int | None = None
-    """Occurrences after this do not count."""
-    runs_left: int | None = None
-    """How many occurrences were left at `planned_us`; of a fixed delay, how many links may still be made."""
-    catch_up_s: float | None = None
-    delay_ms: int | None = None
-    link_us: int | None = None
-    """The current link of a fixed delay, at the moment when this was read."""
-    labels: Sequence[str] | None = None
-    """Each as `key` and as `key:value`."""
-    skips: Sequence[int] | None = None
-    """Occurrences that do not fire."""
-
-    @property
-    def shard(self) -> int:
-        return shard_of(self.job_id)
 
 
 class NewInboxRow(NamedTuple):
@@ -66,7 +32,7 @@ async def insert_jobs(connection: Connection, heads: Sequence[JobRow], specs: Se
     rows = [
         (
             h.shard, h.job_id, h.policy_id, h.schedule_id, h.jitter_ms, h.priority, h.catch_up, h.planned_us, h.name,
-            h.input, h.ends_us, h.runs_left, h.catch_up_s, h.delay_ms, h.link_us,
+            h.input, h.ends_us, h.runs_left, h.catch_up_s, h.delay_ms, h.current_run_us,
             _label_text(h),
         )
         for h in heads
@@ -130,7 +96,7 @@ async def update_jobs(
     rows = [
         (
             j.shard, j.job_id, j.version, j.policy_id, j.schedule_id, j.jitter_ms, j.priority, j.catch_up, j.input,
-            j.planned_us, j.ends_us, j.runs_left, j.catch_up_s, j.delay_ms, j.link_us, _label_text(j),
+            j.planned_us, j.ends_us, j.runs_left, j.catch_up_s, j.delay_ms, j.current_run_us, _label_text(j),
         )
         for j in after
     ]  # fmt: skip
@@ -142,7 +108,7 @@ async def update_jobs(
 
 
 async def set_jobs_active(connection: Connection, jobs: Sequence[JobRow], at_us: int, *, active: bool) -> None:
-    rows = [(j.shard, j.job_id, j.planned_us, j.ends_us, j.runs_left, j.link_us) for j in jobs]
+    rows = [(j.shard, j.job_id, j.planned_us, j.ends_us, j.runs_left, j.current_run_us) for j in jobs]
     await connection.execute(statement("set_jobs_active"), active, at_us, *columns(rows, 6))
     await insert_events(connection, jobs, "resumed" if active else "paused", at_us)
 

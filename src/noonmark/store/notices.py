@@ -63,10 +63,18 @@ async def load_expectations(
     """Each with the text of the job's schedule, if it recurs by the clock."""
     found: list[tuple[Expectation, str | None]] = []
     for row in await pool.fetch(statement("load_expectations"), shards, job_ids, most):
-        number, job_id, since_us, ends_us, text, skips, link_us, every_s, grace_s, succeeded_us = row
+        number, job_id, since_us, ends_us, text, skips, current_run_us, every_s, grace_s, succeeded_us = row
         every_us = None if every_s is None else _us(every_s)
         known = Expectation(
-            number, job_id, since_us, ends_us, frozenset(skips or ()), link_us, every_us, _us(grace_s), succeeded_us
+            number,
+            job_id,
+            since_us,
+            ends_us,
+            frozenset(skips or ()),
+            current_run_us,
+            every_us,
+            _us(grace_s),
+            succeeded_us,
         )
         found.append((known, text))
     return found

@@ -49,6 +49,9 @@ async def expire_nodes(connection: Connection) -> list[int]:
         await connection.execute("SET LOCAL lock_timeout = '1s'")
         dead = [row[0] for row in await connection.fetch(statement("lock_expired_nodes"))]
         if dead:
+            # Once more, now that nobody can renew: the first time may have waited for just that.
+            dead = [row[0] for row in await connection.fetch(statement("lock_expired_nodes"))]
+        if dead:
             await _declare_dead(connection, dead)
     return dead
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Reason
 from noonmark.store.commit import columns
 from noonmark.store.connect import Connection
-from noonmark.store.jobs import JobRow
 from noonmark.store.statement import statement
 
 

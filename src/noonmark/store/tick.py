@@ -24,9 +24,9 @@ async def tick(
     shards = list(terms)
     async with fenced(connection, node_id):
         moved = await connection.execute(
-            statement("advance_watermarks"), shards, list(terms.values()), node_id, until_us
+            statement("advance_watermarks"), shards, list(terms.values()), node_id, until_us, after_us
         )
-        if moved != f"UPDATE {len(shards)}":
+        if moved != f"INSERT 0 {len(shards)}":
             raise Fenced(f"node {node_id} no longer owns all of the shards {shards}")
         rows = await connection.fetch(statement("wake_runs"), shards, after_us, until_us)
         if due:

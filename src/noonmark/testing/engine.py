@@ -1,4 +1,4 @@
-"""The rows of a node in memory, and the node's own owner deciding over them.
+"""The rows of a node in memory, with the nodes' own rules and owner deciding over them.
 
 Everything is of one shard, whose watermark is the end of time: no run ever sleeps in its row. A run is a row from the
 moment it is due until it ends; the owner's outbox says what becomes of it.
@@ -6,22 +6,39 @@ moment it is due until it ends; the owner's outbox says what becomes of it.
 
 from collections.abc import Callable, Iterable
 
-import msgspec
-
 from noonmark.clock import NEVER_US, SettableClock
 from noonmark.errors import Conflict, DuplicateName, JobPaused, NotFound, VersionConflict
-from noonmark.model.ids import JobId, PolicyId, RunKey, TenantId, WorkerId, job_id_of, parse_job, run_text
+from noonmark.model.ids import (
+    JobId,
+    PolicyId,
+    RunKey,
+    ScheduleId,
+    TenantId,
+    WorkerId,
+    is_scheduled,
+    job_id_of,
+    parse_job,
+    run_text,
+)
 from noonmark.model.job import check_name, check_policy, check_priority
+from noonmark.model.job_row import JobRow
 from noonmark.model.policy import Policy
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, DeadRow, RunRow
-from noonmark.schedule import Now, once_at_us, validate
+from noonmark.planning import fixed_delay
+from noonmark.planning.bounds import bounds_from
+from noonmark.planning.changes import change, create, pause, resume
+from noonmark.planning.occurrences import Moment
+from noonmark.planning.plan import Plan, policy_of, spec_text, timing_of
+from noonmark.planning.runs import submitted_run
+from noonmark.schedule import Now, Recurrence, validate
 from noonmark.shard.answers import Granted
 from noonmark.shard.limits import Limits
 from noonmark.shard.live_run import LiveRun, State
+from noonmark.shard.outbox import FixedDelayEnd
 from noonmark.shard.owner import Owner
-from noonmark.testing.planned import TENANT, Planned
-from noonmark.wire.resources import JobPatch, JobSpec
+from noonmark.testing.planned import TENANT, Planned, recurrence_of
+from noonmark.wire.resources import JobPatch, JobSpec, Submission
 from noonmark.wire.worker import ReportItem
 
 _WORKER = WorkerId(1)
@@ -42,6 +59,9 @@ class Engine:
         self.policies: dict[PolicyId, Policy] = {}
         self.down = False
         """No node is there: nothing fires and nothing is granted."""
+        self._watermark_us = clock.now_us()
+        """What was due up to then has been made."""
+        self._schedules: dict[str, int] = {}
         self._tasks = tasks
         self.owner = Owner(
             node_id=1,
@@ -67,51 +87,66 @@ class Engine:
         if any(job.spec.name == spec.name for job in self.jobs.values()):
             raise DuplicateName(f"a job named {spec.name!r} exists already", field="name", fix="choose another name")
         self._check(spec)
-        job = Planned(job_id_of(len(self.names) + 1, 0), spec, now_us)
-        self._enter(job)
-        self.names[job.job_id] = spec.name
-        self._first(job)
+        plan = self._plan(spec, now_us)
+        recurring = recurrence_of(plan)
+        job_id = job_id_of(len(self.names) + 1, 0)
+        bounds = bounds_from(plan.timing, recurring, now_us, plan.timing.max_runs)
+        row, rows = create(plan, TENANT, job_id, now_us, bounds, recurring, self._moment(plan))
+        job = self.jobs[job_id] = Planned(plan, row, recurring)
+        self.names[job_id] = spec.name
+        self._fire(rows)
+        job.look_ahead(self._watermark_us)
         return job
 
     def change(self, ref: str, patch: JobPatch, version: int | None = None) -> Planned:
         job = self.find(ref)
-        if version is not None and version != job.version:
-            raise VersionConflict(f"the job is at version {job.version}", field="version", fix="read it again")
-        given = {name: getattr(patch, name) for name in patch.__struct_fields__}
-        changes = {name: value for name, value in given.items() if value is not msgspec.UNSET}
-        spec = msgspec.structs.replace(job.spec, **changes)
-        self._check(spec)
+        before = job.row
+        if version is not None and version != before.version:
+            raise VersionConflict(f"the job is at version {before.version}", field="version", fix="read it again")
+        spec = patch.applied_to(job.spec)
+        self._check(spec, job.spec)
         anew = spec.schedule != job.spec.schedule
-        job.change(spec, self.clock.now_us(), anew=anew)
-        self._enter(job)
-        if anew:
-            self._drop_planned(job)
-            self._first(job)
+        if not before.active and anew and isinstance(spec.schedule, Now):
+            raise JobPaused("a paused job cannot be told to run now", field="schedule", fix="resume it first")
+        now_us = self.clock.now_us()
+        plan = self._plan(spec, before.created_us)
+        recurring = recurrence_of(plan)
+        row, rows = change(plan, before, job.recurrence, recurring, self._moment(plan), anew=anew)
+        self._withdraw(row.job_id)
+        current_us = before.current_run_us
+        key = (row.job_id, current_us or 0)
+        row, current = fixed_delay.changed(
+            row, current_us, plan.timing, now_us, NEVER_US,
+            anew=anew, is_there=key in self.rows, has_ended=self._has_ended(key),
+        )  # fmt: skip
+        self._become(job, plan, row, recurring)
+        self._fire([*self._without_ended(rows), *self._not_ended(job, current)])
+        self._readmit(row.job_id)
         return job
 
     def pause(self, ref: str) -> Planned:
         job = self.find(ref)
-        job.active = False
-        self._drop_planned(job, keep=job.link_us)
-        self.owner.withdraw({job.job_id})
+        before = job.row
+        row = pause(before, job.recurrence, self.clock.now_us())
+        self._withdraw(job.job_id, before.current_run_us)
+        self._become(job, job.plan, row, job.recurrence)
         self.owner.paused.add(job.job_id)
         self.parked |= {key for key in self.rows if key[0] == job.job_id and key not in self.owner.live}
         return job
 
     def resume(self, ref: str) -> Planned:
         job = self.find(ref)
-        if job.active:
+        if job.row.active:
             return job
-        job.active = True
         now_us = self.clock.now_us()
-        job.plan_from(now_us)
+        row, rows = resume(job.plan, job.row, job.recurrence, self._moment(job.plan))
+        is_there = (row.job_id, row.current_run_us) in self.rows
+        row, current = fixed_delay.resumed(row, job.plan.timing, now_us, NEVER_US, is_there=is_there)
+        self._become(job, job.plan, row, job.recurrence)
         self.owner.paused.discard(job.job_id)
-        for key in [key for key in self.parked if key[0] == job.job_id]:
-            self.parked.discard(key)
-            self.owner.admit(self.rows[key], now_us)
-        once_us = once_at_us(job.spec.schedule, 0)
-        if (once_us or 0) > now_us or (job.timing.delay_us is not None and (job.job_id, job.link_us) not in self.rows):
-            self._first(job)
+        self.parked = {key for key in self.parked if key[0] != job.job_id}
+        self._fire([*self._without_ended(rows), *self._not_ended(job, current)])
+        self._readmit(job.job_id)
         return job
 
     def delete(self, ref: str) -> list[RunKey]:
@@ -121,22 +156,20 @@ class Engine:
         for key in running:
             self.owner.cancel(key, self.clock.now_us())
         self.owner.withdraw({job.job_id})
+        del self.jobs[job.job_id]
         for key in [key for key in self.rows if key[0] == job.job_id and key not in running]:
             self._end_waiting(key, Outcome.WITHDRAWN, Reason.JOB_DELETED)
-        del self.jobs[job.job_id]
         return running
 
     # runs
 
-    def submit(self, ref: str, input: str | None, at_us: int | None, priority: int | None) -> RunKey:
-        job = self.find(ref)
-        if not job.active:
-            raise JobPaused(f"the job {job.spec.name!r} is paused", field="job", fix="resume it first")
-        now_us = self.clock.now_us()
-        nominal_us = self.owner.next_nominal_us(now_us)
-        due_us = max(now_us, at_us or 0)
-        self._admit(job, nominal_us, due_us, Reason.TRIGGERED, input, priority)
-        return job.job_id, nominal_us
+    def submit(self, asked: Submission) -> RunKey:
+        job = self.find(asked.job)
+        if not job.row.active:
+            raise JobPaused(f"the job {job.row.name!r} is paused", field="job", fix="resume it first")
+        row = submitted_run(job.row, self.owner.next_nominal_us(self.clock.now_us()), asked)
+        self._fire([row])
+        return row.key
 
     def cancel(self, key: RunKey) -> bool:
         """Whether it is running and must be stopped."""
@@ -177,9 +210,10 @@ class Engine:
         now_us = self.clock.now_us()
         if not self.down:
             for job in self.jobs.values():
-                while job.due_us is not None and job.due_us <= now_us:
-                    nominal_us = job.fire()
-                    self._admit(job, nominal_us, nominal_us + job.offset_us, Reason.SCHEDULED, job.input)
+                if job.due_us is not None and job.due_us <= now_us:
+                    self._fire(job.fire(self._watermark_us, now_us))
+                    job.look_ahead(now_us)
+            self._watermark_us = now_us
         granted: list[tuple[int, LiveRun]] = []
         while True:
             if not self.down:
@@ -193,14 +227,6 @@ class Engine:
             if not found:
                 return granted
             granted += found
-
-    def come_back(self) -> None:
-        """Nodes are there again: each job's misfire policy says what becomes of what was missed."""
-        self.down = False
-        for job in self.jobs.values():
-            for nominal_us, missed in job.catch_up(self.clock.now_us()):
-                reason = Reason.CAUGHT_UP if missed else Reason.SCHEDULED
-                self._admit(job, nominal_us, nominal_us + job.offset_us, reason, job.input)
 
     def _commit(self) -> list[tuple[int, LiveRun]]:
         """What the owner decided becomes rows; the answer holds what it granted."""
@@ -218,72 +244,81 @@ class Engine:
                 self.parked.add(key)
         for _, nominal_us, job_id in batch.ended:
             self.rows.pop((job_id, nominal_us), None)
-        for link in batch.fixed_delay_ends:
-            self._follow((link.job_id, link.nominal_us), link.ended_us)
+        for end in batch.fixed_delay_ends:
+            self._follow(end)
         answers = [answer for _, answer in batch.answers if isinstance(answer, Granted)]
         return [(answer.grant_id, live) for answer in answers for live in answer.runs]
 
-    def _follow(self, key: RunKey, ended_us: int) -> None:
-        job = self.jobs.get(key[0])
-        if job is not None and (next_us := job.next_link(key, ended_us)) is not None:
-            self._admit(job, next_us, next_us, Reason.SCHEDULED, job.input)
+    def _follow(self, end: FixedDelayEnd) -> None:
+        """If the current run of a fixed delay has ended, the next one takes its place."""
+        job = self.jobs.get(end.job_id)
+        moved = None if job is None else fixed_delay.with_next_run(job.row, end.nominal_us, end.ended_us)
+        if job is not None and moved is not None:
+            job.row = moved
+            self._fire(fixed_delay.current_run(moved, NEVER_US))
 
-    def _first(self, job: Planned) -> None:
-        """The run that no occurrence makes: a single one, or the first of a fixed delay."""
-        now_us = self.clock.now_us()
-        if (link_us := job.first_link(now_us)) is not None:
-            self._admit(job, link_us, link_us, Reason.SCHEDULED, job.input)
-        elif (at_us := once_at_us(job.spec.schedule, now_us)) is not None:
-            nominal_us = self.owner.next_nominal_us(now_us) if isinstance(job.spec.schedule, Now) else at_us
-            self._admit(job, nominal_us, at_us, Reason.SCHEDULED, job.input)
+    def _become(self, job: Planned, plan: Plan, row: JobRow, recurring: Recurrence | None) -> None:
+        job.plan, job.row, job.recurrence, job.updated_us = plan, row, recurring, self.clock.now_us()
+        job.look_ahead(self._watermark_us)
 
-    def _drop_planned(self, job: Planned, keep: int | None = None) -> None:
-        """What the schedule has made ahead of its time is taken back."""
-        now_us = self.clock.now_us()
-        self.owner.withdraw({job.job_id})
+    def _not_ended(self, job: Planned, rows: list[RunRow]) -> list[RunRow]:
+        """A run of a fixed delay may have the time of one that was cancelled ahead of it."""
+        while rows and not self._without_ended(rows):
+            job.row, rows = fixed_delay.a_millisecond_later(job.row, NEVER_US)
+        return rows
+
+    def _without_ended(self, rows: list[RunRow]) -> list[RunRow]:
+        return [row for row in rows if not self._has_ended(row.key)]
+
+    def _has_ended(self, key: RunKey) -> bool:
+        return any(attempt.final for attempt in self.history.get(key, ()))
+
+    def _withdraw(self, job_id: JobId, kept_us: int | None = None) -> None:
+        """The job's waiting runs leave memory; what the schedule has made ahead of its time is gone."""
+        self.owner.withdraw({job_id})
         for key, row in list(self.rows.items()):
-            if key[0] != job.job_id or key in self.owner.live or key in self.parked:
-                continue
-            if row.reason == Reason.SCHEDULED and row.due_us > now_us and key[1] != keep:
+            planned = key[0] == job_id and key[1] > self.clock.now_us() and row.reason == Reason.SCHEDULED
+            if planned and key not in self.owner.live and key[1] != kept_us:
+                self.parked.discard(key)
                 del self.rows[key], self.made[key]
-            else:
-                self.owner.admit(row, now_us)
 
-    def _check(self, spec: JobSpec) -> None:
-        validate(spec.schedule, self.clock.now_us(), spec.jitter_s, f"{TENANT}/{spec.name}")
+    def _readmit(self, job_id: JobId) -> None:
+        for key, row in self.rows.items():
+            if key[0] == job_id and key not in self.parked:
+                self.owner.admit(row, self.clock.now_us())
+
+    def _moment(self, plan: Plan) -> Moment:
+        now_us = self.clock.now_us()
+        return Moment(now_us, self._watermark_us, self.owner.next_nominal_us(now_us) if plan.starts_now else now_us)
+
+    def _check(self, spec: JobSpec, before: JobSpec | None = None) -> None:
+        # A time that has passed since the job was made is no fault of a change.
+        if before is None or (spec.schedule, spec.jitter_s) != (before.schedule, before.jitter_s):
+            validate(spec.schedule, self.clock.now_us(), spec.jitter_s, f"{TENANT}/{spec.name}")
         check_priority(spec.priority)
 
-    def _enter(self, job: Planned) -> None:
-        check_policy(job.policy)
-        known = {policy: policy_id for policy_id, policy in self.policies.items()}
-        job.policy_id = known.get(job.policy, PolicyId(len(known) + 1))
-        self.policies[job.policy_id] = job.policy
-        self.jobs[job.job_id] = job
+    def _plan(self, spec: JobSpec, created_us: int) -> Plan:
+        timed = timing_of(spec, TENANT, created_us)
+        policy = policy_of(spec, timed)
+        check_policy(policy)
+        known = {one: policy_id for policy_id, one in self.policies.items()}
+        policy_id = known.get(policy, PolicyId(len(known) + 1))
+        self.policies[policy_id] = policy
+        schedule_id = None if timed.text is None else self._schedules.setdefault(timed.text, len(self._schedules) + 1)
+        return Plan(spec, spec_text(spec), timed, policy_id, None if schedule_id is None else ScheduleId(schedule_id))
 
-    def _admit(
-        self, job: Planned, nominal_us: int, due_us: int, reason: Reason, input: str | None, priority: int | None = None
-    ) -> None:
-        self._wait(
-            RunRow(
-                job.job_id,
-                nominal_us,
-                due_us,
-                TenantId(TENANT),
-                job.version,
-                job.policy_id,
-                job.spec.priority if priority is None else priority,
-                0,
-                0,
-                reason,
-                input,
-            )
-        )
+    def _fire(self, rows: Iterable[RunRow]) -> None:
+        """What is asked for now is due now: this clock stands still, and nominal times must be told apart."""
+        now_us = self.clock.now_us()
+        for row in rows:
+            at_once = row.due_us == row.nominal_us and not is_scheduled(row.nominal_us)
+            self._wait(row._replace(due_us=now_us) if at_once else row)
 
     def _wait(self, row: RunRow) -> None:
         self.rows[row.key] = row
         self.made.setdefault(row.key, row.reason)
         job = self.jobs.get(row.job_id)
-        if job is not None and not job.active:
+        if job is not None and not job.row.active:
             self.parked.add(row.key)
         else:
             self.owner.admit(row, self.clock.now_us())
@@ -291,12 +326,9 @@ class Engine:
     def _end_waiting(self, key: RunKey, outcome: Outcome, reason: Reason) -> None:
         row = self.rows.pop(key)
         self.parked.discard(key)
-        self.history.setdefault(key, []).append(
-            AttemptRow(
-                0, row.job_id, row.nominal_us, 0, self.clock.now_us(), row.tenant_id, row.version,
-                None, row.due_us, None, None, outcome, reason, True, None, None,
-            )
-        )  # fmt: skip
+        end = AttemptRow.without_attempt(row, outcome, reason, self.clock.now_us())
+        self.history.setdefault(key, []).append(end)
+        self._follow(FixedDelayEnd(0, row.job_id, row.nominal_us, end.finished_us))
 
 
 def _granted(live: LiveRun) -> bool:

@@ -19,15 +19,16 @@ _STATES = {Outcome.CANCELLED: "cancelled", Outcome.EXPIRED: "expired", Outcome.W
 def job(planned: Planned) -> Job:
     spec = planned.spec
     plain = canonical(spec.schedule)
-    next_us = planned.next_us if planned.active else None
+    row = planned.row
+    next_us = planned.next_us if row.active else None
     return Job(
         **{name: getattr(spec, name) for name in spec.__struct_fields__},
         id=job_text(planned.job_id),
         tenant="default",
-        version=planned.version,
-        state="active" if planned.active else "paused",
+        version=row.version,
+        state="active" if row.active else "paused",
         next_at=None if next_us is None else to_datetime(next_us),
-        created_at=to_datetime(planned.created_us),
+        created_at=to_datetime(row.created_us),
         updated_at=to_datetime(planned.updated_us),
         canonical=write_schedule(plain),
         description=describe(plain),

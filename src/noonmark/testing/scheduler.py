@@ -125,7 +125,7 @@ class Scheduler:
         try:
             self.advance(_length(duration, parts))
         finally:
-            self.engine.come_back()
+            self.engine.down = False
         self.advance()
 
     # what happened

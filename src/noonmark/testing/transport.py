@@ -7,7 +7,6 @@ from urllib.parse import unquote
 
 import msgspec
 
-from noonmark.clock import from_datetime
 from noonmark.errors import NotFound
 from noonmark.model.ids import RunKey, parse_run, run_text
 from noonmark.testing import present
@@ -104,10 +103,7 @@ class LocalTransport:
         return self._engine.create(msgspec.structs.replace(spec, name=name))
 
     def _submit(self, asked: Submission) -> RunKey:
-        job = self._engine.find(asked.job)
-        given = job.input if asked.input is msgspec.UNSET else bytes(asked.input).decode()
-        at_us = None if asked.at is None else from_datetime(asked.at)
-        return self._engine.submit(asked.job, None if given == "null" else given, at_us, asked.priority)
+        return self._engine.submit(asked)
 
     def _known(self, run_id: str) -> RunKey:
         key = parse_run(run_id)

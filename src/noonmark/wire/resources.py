@@ -49,8 +49,8 @@ class JobSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     def __post_init__(self) -> None:
         _read_if_text(self)
 
-    def policy(self, *, chained: bool = False) -> Policy:
-        """How its runs are carried out; `chained` if each waits for the end of the one before."""
+    def policy(self, *, fixed_delay: bool = False) -> Policy:
+        """How its runs are carried out; with a fixed delay, each comes after the end of the one before."""
         return Policy(
             task=self.task,
             queue=self.queue,
@@ -58,7 +58,7 @@ class JobSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
             start_deadline_s=self.start_deadline_s,
             retry=self.retry,
             delivery=self.delivery,
-            chained=chained,
+            fixed_delay=fixed_delay,
         )
 
 

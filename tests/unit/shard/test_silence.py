@@ -12,7 +12,7 @@ MINUTE = 60 * SECOND_US
 
 def expectation(**changes: Any) -> Expectation:
     values: dict[str, Any] = {
-        "subscription_id": 1, "job_id": 1, "since_us": 0, "ends_us": None, "skips": (), "link_us": None,
+        "subscription_id": 1, "job_id": 1, "since_us": 0, "ends_us": None, "skips": (), "current_run_us": None,
         "expect_every_us": None, "grace_us": 0, "succeeded_us": None,
     }  # fmt: skip
     return Expectation(**(values | changes))
@@ -36,7 +36,7 @@ def test_every_so_often_whatever_the_schedule_says() -> None:
     assert expected_us(asked, EVERY_MINUTE) == expected_us(asked, None) == 150 * SECOND_US
 
 
-def test_a_fixed_delay_is_expected_at_its_link() -> None:
-    assert expected_us(expectation(link_us=MINUTE), None) == MINUTE
-    assert expected_us(expectation(link_us=MINUTE, succeeded_us=2 * MINUTE), None) is None
+def test_a_fixed_delay_is_expected_at_its_current_run() -> None:
+    assert expected_us(expectation(current_run_us=MINUTE), None) == MINUTE
+    assert expected_us(expectation(current_run_us=MINUTE, succeeded_us=2 * MINUTE), None) is None
     assert expected_us(expectation(), None) is None

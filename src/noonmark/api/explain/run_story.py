@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from noonmark.clock import SECOND_US
-from noonmark.model.ids import RunKey, run_text
+from noonmark.model.ids import RunKey, is_scheduled, run_text
 from noonmark.model.reason import SENTENCES, Outcome, Reason
 from noonmark.schedule import At, Manual, Now, ScheduleError, canonical, describe, write_schedule
 from noonmark.store.reads.runs import AttemptRecord, RunRecord
@@ -64,7 +64,7 @@ def tell_run(facts: RunFacts) -> list[Line]:
 def _origin(facts: RunFacts) -> Line:
     nominal_us = facts.key[1]
     asked = _submission(facts)
-    if nominal_us % 1000 or asked is not None:
+    if not is_scheduled(nominal_us) or asked is not None:
         if asked is None:
             reason = Reason.SUBMITTED if facts.record.reason == Reason.SUBMITTED else Reason.TRIGGERED
             return Line(nominal_us, reason.name.lower(), SENTENCES[reason])
@@ -90,7 +90,7 @@ def _submission(facts: RunFacts) -> AuditFact | None:
     name = run_text(facts.key)
     entries = [doing for doing in facts.doings if doing.action == "run.submit"]
     named = next((doing for doing in entries if name in _runs(doing)), None)
-    if named is not None or facts.key[1] % 1000 == 0:
+    if named is not None or is_scheduled(facts.key[1]):
         return named
     near = [doing for doing in entries if 0 <= facts.key[1] - doing.at_us < SECOND_US and not _complete(doing)]
     return near[-1] if near else None
@@ -114,7 +114,7 @@ def _later(facts: RunFacts) -> Iterator[Line]:
     if due_us - nominal_us < _WORTH_TELLING_US or (first is None and facts.record.attempt):
         return
     wait = length(due_us - nominal_us)
-    if nominal_us % 1000:
+    if not is_scheduled(nominal_us):
         yield Line(nominal_us, "due_later", f"it was asked for a later time, in {wait}")
     else:
         yield Line(nominal_us, "due_later", f"the job's jitter made it due {wait} later")

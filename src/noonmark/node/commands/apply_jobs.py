@@ -10,18 +10,19 @@ import msgspec
 
 from noonmark.errors import Conflict, DuplicateName, VersionConflict
 from noonmark.model.ids import JobId, RunKey
+from noonmark.model.job_row import JobRow
 from noonmark.model.run import RunRow
 from noonmark.node.commands.change_jobs import Change, check_unchanged, current_jobs, store_changes
 from noonmark.node.commands.chunks import in_chunks
 from noonmark.node.commands.create_jobs import NewJobs
+from noonmark.node.commands.intern import make_plans
 from noonmark.node.commands.job_sets import TRIES
 from noonmark.node.commands.once import by_shard, remember
-from noonmark.node.commands.plan import make_plans
 from noonmark.node.commands.turn import admit, readmit, stored_texts, with_jobs_withdrawn
 from noonmark.node.life import Life
+from noonmark.planning.plan import same_definition
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import JobRow
 from noonmark.wire.commands import AppliedTo, ApplyJobs
 from noonmark.wire.resources import JobSpec
 
@@ -40,7 +41,7 @@ class _Standing:
     def outcome(self) -> AppliedTo:
         if self.job is None or self.before is None:
             return AppliedTo(None, "created")
-        return AppliedTo(self.job.job_id, "unchanged" if same(self.before, self.spec) else "changed")
+        return AppliedTo(self.job.job_id, "unchanged" if same_definition(self.before, self.spec) else "changed")
 
 
 async def apply_jobs(life: Life, command: ApplyJobs) -> list[AppliedTo]:
@@ -114,17 +115,6 @@ def _check(command: ApplyJobs, standing: Sequence[_Standing]) -> None:
         if expected is not None and (one.job is None or one.job.version != expected):
             stands = "does not exist" if one.job is None else f"is at version {one.job.version}, not {expected}"
             raise VersionConflict(f"the job {stands}", field="If-Match", fix="read the job again and repeat the change")
-
-
-def same(one: JobSpec, other: JobSpec) -> bool:
-    """Whether two definitions say the same; inputs may be written differently."""
-    if bytes(one.input) != bytes(other.input) and _value(one) != _value(other):
-        return False
-    return msgspec.structs.replace(one, input=other.input) == other
-
-
-def _value(spec: JobSpec) -> object:
-    return msgspec.json.decode(spec.input)
 
 
 async def _stored(life: Life, tenant_id: int, specs: Sequence[tuple[int, JobSpec]]) -> list[_Standing]:

@@ -11,11 +11,12 @@ from noonmark.model.ids import job_text, shard_of
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.node.commands.ends import audit_details
+from noonmark.node.commands.intern import make_plans
 from noonmark.node.commands.once import remember
-from noonmark.node.commands.plan import make_plans, run_row
 from noonmark.node.commands.turn import admit, current_job, fire, known_job, stored_spec, take_turn
 from noonmark.node.life import Life
-from noonmark.schedule import Recurrence
+from noonmark.planning.occurrences import past_range
+from noonmark.planning.runs import asleep_beyond, make_run
 from noonmark.schedule import recurrence as read_recurrence
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
@@ -36,12 +37,10 @@ async def backfill_job(life: Life, command: BackfillJob) -> Backfilled:
     [plan] = await make_plans(life.pool, tenant_id, [await stored_spec(life, head)], [head.created_us])
     if plan.timing.text is None:
         raise InvalidInput("job", "its schedule names no times that recur", "submit a run: POST /v1/jobs/{job}/trigger")
-    from_us = command.from_us
-    first_us = from_us if plan.timing.start_us is None else max(from_us, plan.timing.start_us)
-    passed_us = min(command.to_us, life.clock.now_us(), life.owner.watermarks[head.shard] - head.jitter_ms * 1000)
-    last_us = passed_us if plan.timing.end_us is None else min(passed_us, plan.timing.end_us)
+    watermark_us = life.owner.watermarks[head.shard]
+    first_us, last_us = past_range(head, plan.timing, command.from_us, command.to_us, life.clock.now_us(), watermark_us)
     text = plan.timing.text
-    times = await asyncio.to_thread(lambda: _between(read_recurrence(text), first_us, last_us, limit + 1))
+    times = await asyncio.to_thread(lambda: read_recurrence(text).between(first_us - 1, last_us, limit + 1))
     next_us = times[limit] if len(times) > limit else None
     made: list[int] = []
     known = 0
@@ -73,9 +72,9 @@ async def _make(life: Life, command: BackfillJob, schedule_id: int | None, times
         if command.dry_run or not new:
             return new
         now_us = life.clock.now_us()
-        sleeps = now_us > life.owner.watermarks[head.shard]
+        watermark_us = life.owner.watermarks[head.shard]
         rows: list[RunRow] = [
-            run_row(head, nominal_us, now_us, Reason.BACKFILLED, head.input)._replace(sleeps=sleeps)
+            asleep_beyond(make_run(head, nominal_us, now_us, Reason.BACKFILLED, head.input), watermark_us)
             for nominal_us in new
         ]
         async with fenced(connection, life.node_id):
@@ -87,7 +86,3 @@ async def _make(life: Life, command: BackfillJob, schedule_id: int | None, times
         return new
 
     return await take_turn(life, command, [shard_of(job_id)], action)
-
-
-def _between(recurrence: Recurrence, from_us: int, to_us: int, most: int) -> list[int]:
-    return recurrence.between(from_us - 1, to_us, most)

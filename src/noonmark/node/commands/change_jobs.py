@@ -13,16 +13,17 @@ from noonmark.errors import JobPaused, VersionConflict
 from noonmark.model.audit import entry
 from noonmark.model.caller import Caller
 from noonmark.model.ids import JobId, RunKey, job_text
+from noonmark.model.job_row import JobRow
 from noonmark.model.run import RunRow
-from noonmark.node.commands.chain import changed_link
+from noonmark.node.commands.fixed_delay import changed_run
+from noonmark.node.commands.intern import make_plans
 from noonmark.node.commands.once import remember
-from noonmark.node.commands.plan import Plan, first_runs, make_plans
-from noonmark.node.commands.span import left_at, span_from
 from noonmark.node.commands.turn import (
     check_version,
     enter,
     fire,
     known_job,
+    moment,
     no_job,
     readmit,
     recurrence_of,
@@ -30,12 +31,13 @@ from noonmark.node.commands.turn import (
     with_jobs_withdrawn,
 )
 from noonmark.node.life import Life
-from noonmark.schedule import Now
+from noonmark.planning.changes import change as change_of
+from noonmark.planning.plan import Plan
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
 from noonmark.store.job_runs import delete_planned_runs, park_runs
-from noonmark.store.jobs import JobRow, load_job_rows, update_jobs, without_ended
+from noonmark.store.jobs import load_job_rows, update_jobs, without_ended
 from noonmark.wire.commands import Command, PatchJob, ReplaceJob
 from noonmark.wire.resources import JobSpec
 
@@ -119,16 +121,16 @@ async def store_changes(
     rows: list[RunRow] = []
     await delete_planned_runs(connection, [job.job_id for job in current], now_us, granted)
     parked: list[JobId] = []
-    links: list[RunRow] = []
+    delayed: list[RunRow] = []
     for change, job in zip(changes, current, strict=True):
-        changed, own, next_links = await _changed(life, connection, change, job, now_us)
+        changed, own, current_run = await _changed(life, connection, change, job, now_us)
         pairs.append((job, changed))
         rows += own
-        links += next_links
-        if next_links and not job.active:
+        delayed += current_run
+        if current_run and not job.active:
             parked.append(job.job_id)
     await update_jobs(connection, pairs, [change.plan.text for change in changes], now_us)
-    await fire(life, connection, [*await without_ended(connection, rows), *links])
+    await fire(life, connection, [*await without_ended(connection, rows), *delayed])
     if parked:
         await park_runs(connection, parked, granted)
     await record(
@@ -146,17 +148,15 @@ async def store_changes(
 async def _changed(
     life: Life, connection: Connection, change: Change, job: JobRow, now_us: int
 ) -> tuple[JobRow, list[RunRow], list[RunRow]]:
-    """The job as it shall be, its first runs, and the next run of a fixed delay."""
-    spec, plan = change.plan.spec, change.plan
-    anew = spec.schedule != change.before.schedule
-    if anew and not job.active and isinstance(spec.schedule, Now):
+    """The job as it shall be, its first runs, and the current run of a fixed delay."""
+    plan = change.plan
+    anew = plan.spec.schedule != change.before.schedule
+    if anew and not job.active and plan.starts_now:
         raise JobPaused("a paused job cannot be told to run now", field="schedule", fix="resume it first")
-    left = plan.timing.max_runs if anew else left_at(job, recurrence_of(life, job), now_us)
-    recurrence = enter(life, plan, job.shard)
-    span = span_from(plan.timing, recurrence, now_us, left)
-    changed = plan.head(job.tenant_id, job.job_id, job.version + 1, job.created_us, span, active=job.active)
-    changed = changed._replace(skips=job.skips)
-    rows = first_runs(life.owner, plan, changed, recurrence, now_us, anew=anew) if job.active else []
-    watermark_us = life.owner.watermarks[job.shard]
-    changed, links = await changed_link(connection, changed, job.link_us, plan.timing, now_us, watermark_us, anew=anew)
-    return changed, rows, links
+    recurrence_before = recurrence_of(life, job)
+    at = moment(life, plan, job.shard, now_us)
+    changed, rows = change_of(plan, job, recurrence_before, enter(life, plan, job.shard), at, anew=anew)
+    changed, current = await changed_run(
+        connection, changed, job.current_run_us, plan.timing, now_us, at.watermark_us, anew=anew
+    )
+    return changed, rows, current

@@ -9,19 +9,21 @@ from noonmark.errors import DuplicateName
 from noonmark.model.audit import Entry, entry
 from noonmark.model.caller import Caller
 from noonmark.model.ids import JobId, job_text
+from noonmark.model.job_row import JobRow
 from noonmark.model.run import RunRow
-from noonmark.node.commands.chain import link_rows, with_first_link
+from noonmark.node.commands.intern import make_plans
 from noonmark.node.commands.once import by_shard, remember
-from noonmark.node.commands.plan import Plan, first_runs, make_plans
-from noonmark.node.commands.span import Span, span_from
-from noonmark.node.commands.turn import admit, enter, fire, take_turn
+from noonmark.node.commands.turn import admit, enter, fire, moment, take_turn
 from noonmark.node.life import Life
+from noonmark.planning.bounds import OccurrenceBounds, bounds_from
+from noonmark.planning.changes import create
+from noonmark.planning.plan import Plan
 from noonmark.schedule import Timing
 from noonmark.schedule import recurrence as read_recurrence
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import JobRow, insert_jobs, next_job_ids
+from noonmark.store.jobs import insert_jobs, next_job_ids
 from noonmark.wire.commands import CreateJobs
 from noonmark.wire.resources import JobSpec
 
@@ -29,11 +31,11 @@ from noonmark.wire.resources import JobSpec
 class NewJobs:
     """Definitions on their way to becoming jobs."""
 
-    def __init__(self, tenant_id: int, plans: list[Plan], spans: list[Span], created_us: int) -> None:
+    def __init__(self, tenant_id: int, plans: list[Plan], bounds: list[OccurrenceBounds], created_us: int) -> None:
         self.tenant_id = tenant_id
         self.plans = plans
         self.created_us = created_us
-        self._spans = spans
+        self._bounds = bounds
 
     @classmethod
     async def plan(cls, life: Life, tenant_id: int, specs: Sequence[JobSpec]) -> "NewJobs":
@@ -42,7 +44,7 @@ class NewJobs:
             raise DuplicateName(f"the name {twice[0]!r} appears twice in this request", field="name")
         created_us = life.clock.now_us()
         plans = await make_plans(life.pool, tenant_id, specs, [created_us] * len(specs))
-        return cls(tenant_id, plans, await _first_spans(plans, created_us), created_us)
+        return cls(tenant_id, plans, await _first_bounds(plans, created_us), created_us)
 
     async def insert(
         self, life: Life, connection: Connection, shards: Sequence[int], caller: Caller
@@ -52,13 +54,12 @@ class NewJobs:
         job_ids = await next_job_ids(connection, shards)
         jobs: list[JobRow] = []
         rows: list[RunRow] = []
-        for plan, span, job_id in zip(self.plans, self._spans, job_ids, strict=True):
-            job = plan.head(self.tenant_id, job_id, 1, self.created_us, span, active=True)
-            job = with_first_link(job, plan.timing, now_us)
-            recurrence = enter(life, plan, job.shard)
-            rows += first_runs(life.owner, plan, job, recurrence, now_us, anew=True)
-            rows += link_rows(job, life.owner.watermarks[job.shard])
+        for plan, bounds, job_id, shard in zip(self.plans, self._bounds, job_ids, shards, strict=True):
+            recurrence = enter(life, plan, shard)
+            at = moment(life, plan, shard, now_us)
+            job, own = create(plan, self.tenant_id, job_id, self.created_us, bounds, recurrence, at)
             jobs.append(job)
+            rows += own
         taken = await insert_jobs(connection, jobs, [plan.text for plan in self.plans])
         if taken:
             raise DuplicateName(
@@ -89,13 +90,13 @@ async def create_jobs(life: Life, command: CreateJobs) -> list[JobId]:
     return await take_turn(life, command, set(shards), action)
 
 
-async def _first_spans(plans: list[Plan], created_us: int) -> list[Span]:
+async def _first_bounds(plans: list[Plan], created_us: int) -> list[OccurrenceBounds]:
     """To count far ahead takes its time, so it is done on another thread and once for equal schedules."""
 
     @cache
-    def one(timing: Timing) -> Span:
+    def one(timing: Timing) -> OccurrenceBounds:
         counted = None if timing.text is None or timing.max_runs is None else read_recurrence(timing.text)
-        return span_from(timing, counted, created_us, timing.max_runs)
+        return bounds_from(timing, counted, created_us, timing.max_runs)
 
     if any(plan.timing.max_runs is not None for plan in plans):
         return await asyncio.to_thread(lambda: [one(plan.timing) for plan in plans])

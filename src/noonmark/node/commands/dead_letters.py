@@ -5,6 +5,7 @@ from typing import Any
 
 from noonmark.model.audit import entry
 from noonmark.model.ids import JobId, RunKey, shard_of
+from noonmark.model.job_row import JobRow
 from noonmark.node.commands.ends import audit_details
 from noonmark.node.commands.once import by_shard, remember
 from noonmark.node.commands.turn import admit, take_turn
@@ -14,7 +15,6 @@ from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
 from noonmark.store.job_runs import park_runs
-from noonmark.store.jobs import JobRow
 from noonmark.wire.commands import Command, DiscardRuns, RedriveRuns
 
 

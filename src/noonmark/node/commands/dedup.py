@@ -7,25 +7,22 @@ commit is under way share the next one. A key is good for a day; afterwards it m
 
 from typing import NamedTuple
 
-import msgspec
-
-from noonmark.clock import from_datetime
 from noonmark.errors import JobPaused, NoonmarkError, NotFound, NotOwner, OutcomeUnknown
 from noonmark.model.audit import Entry, entry
 from noonmark.model.ids import JobId, RunKey, shard_of
-from noonmark.model.reason import Reason
+from noonmark.model.job_row import JobRow
 from noonmark.model.request import KEPT_US, RequestRow
 from noonmark.model.run import RunRow
 from noonmark.node.commands.ends import audit_details
 from noonmark.node.commands.once import by_shard, request_rows
-from noonmark.node.commands.plan import input_text, run_row
 from noonmark.node.commands.turn import admit, fire
 from noonmark.node.life import DedupRequest, Life
+from noonmark.planning.runs import asleep_beyond, submitted_run
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.dedup import DedupKey, find_dedup_keys, keep_dedup_keys
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import JobRow, load_job_rows
+from noonmark.store.jobs import load_job_rows
 from noonmark.store.requests import keep_requests
 from noonmark.wire.commands import SubmitRuns
 from noonmark.wire.resources import Submission
@@ -123,8 +120,5 @@ def _decide(life: Life, request: DedupRequest, heads: dict[JobId, JobRow], made:
 def _row(life: Life, submission: Submission, head: JobRow, now_us: int) -> RunRow:
     if not head.active:
         raise JobPaused(f"the job {head.name!r} is paused", field="job", fix="resume it first")
-    nominal_us = life.owner.next_nominal_us(now_us)
-    due_us = nominal_us if submission.at is None else max(nominal_us, from_datetime(submission.at))
-    given = head.input if submission.input is msgspec.UNSET else input_text(submission.input)
-    row = run_row(head, nominal_us, due_us, Reason.TRIGGERED, given, submission.priority)
-    return row._replace(sleeps=due_us > life.owner.watermarks[head.shard])
+    row = submitted_run(head, life.owner.next_nominal_us(now_us), submission)
+    return asleep_beyond(row, life.owner.watermarks[head.shard])

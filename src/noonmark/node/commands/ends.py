@@ -19,13 +19,7 @@ async def record_end(
     """In history as attempt 0."""
     if not rows:
         return
-    records = [
-        AttemptRow(
-            row.shard, row.job_id, row.nominal_us, 0, now_us, row.tenant_id, row.version,
-            None, row.due_us, None, None, outcome, reason, True, None, None,
-        )
-        for row in rows
-    ]  # fmt: skip
+    records = [AttemptRow.without_attempt(row, outcome, reason, now_us) for row in rows]
     await connection.copy_records_to_table("attempt", schema_name="noonmark", records=records)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from noonmark.errors import NotFound
 from noonmark.model.ids import JobId
-from noonmark.store.jobs import JobRow
+from noonmark.model.job_row import JobRow
 from noonmark.wire.commands import Refusal
 
 ACTIVE, PAUSED = '{"state":"active"}', '{"state":"paused"}'

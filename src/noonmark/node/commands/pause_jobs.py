@@ -5,9 +5,9 @@ from noonmark.model.ids import JobId, RunKey, job_text
 from noonmark.node.commands.chunks import in_chunks
 from noonmark.node.commands.job_sets import ACTIVE, PAUSED, refusals
 from noonmark.node.commands.once import by_shard, remember
-from noonmark.node.commands.span import left_at
 from noonmark.node.commands.turn import recurrence_of, with_jobs_withdrawn
 from noonmark.node.life import Life
+from noonmark.planning.changes import pause
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
@@ -19,15 +19,15 @@ from noonmark.wire.commands import PauseJobs, Refusal
 async def pause_jobs(life: Life, command: PauseJobs) -> list[Refusal | None]:
     shards = command.shards(life.shard_count)
 
-    async def pause(positions: list[int]) -> list[Refusal | None]:
+    async def pause_some(positions: list[int]) -> list[Refusal | None]:
         asked = [command.job_ids[position] for position in positions]
 
         async def action(connection: Connection, granted: list[RunKey]) -> list[Refusal | None]:
             jobs, answers = refusals(asked, await load_job_rows(connection, asked), command.tenant_id)
             now_us = life.clock.now_us()
             # The current run of a fixed delay waits on, parked.
-            kept = granted + [(job.job_id, job.link_us) for job in jobs if job.link_us is not None]
-            paused = [job._replace(runs_left=left_at(job, recurrence_of(life, job), now_us)) for job in jobs]
+            kept = granted + [(job.job_id, job.current_run_us) for job in jobs if job.current_run_us is not None]
+            paused = [pause(job, recurrence_of(life, job), now_us) for job in jobs]
             ids = [job.job_id for job in jobs]
             audit = [
                 entry(
@@ -48,7 +48,7 @@ async def pause_jobs(life: Life, command: PauseJobs) -> list[Refusal | None]:
 
         return await with_jobs_withdrawn(life, command, asked, action, lambda: _park_retries(life, asked))
 
-    return await in_chunks(shards, pause)
+    return await in_chunks(shards, pause_some)
 
 
 def _park_retries(life: Life, job_ids: list[JobId]) -> None:

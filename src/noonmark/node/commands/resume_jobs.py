@@ -5,20 +5,21 @@ import msgspec
 from noonmark.errors import VersionConflict
 from noonmark.model.audit import entry
 from noonmark.model.ids import RunKey, job_text
+from noonmark.model.job_row import JobRow
 from noonmark.model.run import RunRow
-from noonmark.node.commands.chain import resumed_link
 from noonmark.node.commands.chunks import in_chunks
+from noonmark.node.commands.fixed_delay import resumed_run
+from noonmark.node.commands.intern import make_plans
 from noonmark.node.commands.job_sets import ACTIVE, PAUSED, TRIES, refusals
 from noonmark.node.commands.once import by_shard, remember
-from noonmark.node.commands.plan import first_runs, make_plans
-from noonmark.node.commands.span import span_from
-from noonmark.node.commands.turn import enter, fire, readmit, stored_texts, with_jobs_withdrawn
+from noonmark.node.commands.turn import enter, fire, moment, readmit, stored_texts, with_jobs_withdrawn
 from noonmark.node.life import Life
+from noonmark.planning.changes import resume
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
 from noonmark.store.job_runs import unpark_runs
-from noonmark.store.jobs import JobRow, load_job_rows, set_jobs_active, without_ended
+from noonmark.store.jobs import load_job_rows, set_jobs_active, without_ended
 from noonmark.wire.commands import Refusal, ResumeJobs
 from noonmark.wire.resources import JobSpec
 
@@ -26,7 +27,7 @@ from noonmark.wire.resources import JobSpec
 async def resume_jobs(life: Life, command: ResumeJobs) -> list[Refusal | None]:
     shards = command.shards(life.shard_count)
 
-    async def resume(positions: list[int]) -> list[Refusal | None]:
+    async def resume_some(positions: list[int]) -> list[Refusal | None]:
         for _ in range(TRIES - 1):
             try:
                 return await once(positions)
@@ -53,13 +54,10 @@ async def resume_jobs(life: Life, command: ResumeJobs) -> list[Refusal | None]:
                     continue
                 if plan is None or job.version != version:
                     raise VersionConflict("the job was changed meanwhile", field="version", fix="try again")
-                recurrence = enter(life, plan, job.shard)
-                span = span_from(plan.timing, recurrence, now_us, job.runs_left)
-                again = job._replace(
-                    active=True, planned_us=span.planned_us, ends_us=span.ends_us, runs_left=span.runs_left
-                )
-                rows += first_runs(life.owner, plan, again, recurrence, now_us, anew=False)
+                at = moment(life, plan, job.shard, now_us)
+                again, own = resume(plan, job, enter(life, plan, job.shard), at)
                 resumed.append(again)
+                rows += own
             ids = [job.job_id for job in resumed]
             life.owner.paused.difference_update(ids)
             audit = [
@@ -71,15 +69,15 @@ async def resume_jobs(life: Life, command: ResumeJobs) -> list[Refusal | None]:
             ]  # fmt: skip
             async with fenced(connection, life.node_id):
                 if resumed:
-                    links: list[RunRow] = []
+                    current: list[RunRow] = []
                     for place, job in enumerate(resumed):
                         timing = plans[job.job_id][1].timing
                         watermark_us = life.owner.watermarks[job.shard]
-                        resumed[place], own = await resumed_link(connection, job, timing, now_us, watermark_us)
-                        links += own
+                        resumed[place], own = await resumed_run(connection, job, timing, now_us, watermark_us)
+                        current += own
                     await set_jobs_active(connection, resumed, now_us, active=True)
                     await unpark_runs(connection, ids, life.owner.watermarks)
-                    await fire(life, connection, [*await without_ended(connection, rows), *links])
+                    await fire(life, connection, [*await without_ended(connection, rows), *current])
                     await record(connection, audit)
                 await remember(connection, command, by_shard([shards[at] for at in positions], answers), now_us)
             await readmit(life, connection, [job.job_id for job in jobs])
@@ -87,4 +85,4 @@ async def resume_jobs(life: Life, command: ResumeJobs) -> list[Refusal | None]:
 
         return await with_jobs_withdrawn(life, command, asked, action)
 
-    return await in_chunks(shards, resume)
+    return await in_chunks(shards, resume_some)

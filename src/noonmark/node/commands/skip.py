@@ -7,7 +7,7 @@ States of an occurrence that somebody wants to skip
     ended            nothing to do if it was skipped before, else refused
 
 - The next fire is the next time that the schedule names, skipped or not: to ask twice changes nothing the second time.
-- A fixed delay goes on from the time of the link that was skipped, as if it had run in no time.
+- A fixed delay goes on from the time of the run that was skipped, as if it had run in no time.
 - `skips` is tidied when the job gets another one: a tick that has passed a time never asks for it again.
 """
 
@@ -17,11 +17,12 @@ from noonmark.clock import SECOND_US, to_datetime
 from noonmark.errors import Conflict, InvalidInput, NotFound
 from noonmark.model.audit import entry
 from noonmark.model.ids import JobId, RunKey, job_text, run_text
+from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
 from noonmark.node.commands.ends import record_end
+from noonmark.node.commands.intern import make_plans
 from noonmark.node.commands.once import remember
-from noonmark.node.commands.plan import Plan, make_plans, run_row
 from noonmark.node.commands.turn import (
     admit,
     current_job,
@@ -32,6 +33,9 @@ from noonmark.node.commands.turn import (
     with_jobs_withdrawn,
 )
 from noonmark.node.life import Life
+from noonmark.planning.occurrences import next_occurrences
+from noonmark.planning.plan import Plan
+from noonmark.planning.runs import make_run, scheduled_run
 from noonmark.schedule import once_at_us
 from noonmark.schedule import recurrence as read_recurrence
 from noonmark.shard.outbox import FixedDelayEnd
@@ -41,7 +45,6 @@ from noonmark.store.audit import record
 from noonmark.store.commit import follow_fixed_delays
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import JobRow
 from noonmark.wire.commands import SkipFire, UnskipFire
 
 MAX_SKIPS = 100
@@ -75,7 +78,7 @@ async def skip_fire(life: Life, command: SkipFire) -> RunKey:
         followers: list[RunRow] = []
         async with fenced(connection, life.node_id):
             row = None if attempts is None else await store.delete_waiting_run(connection, tenant_id, job_id, meant_us)
-            ended = row or run_row(head, meant_us, meant_us + head.jitter_ms * 1000, Reason.SCHEDULED, None)
+            ended = row or make_run(head, meant_us, meant_us + head.jitter_us, Reason.SCHEDULED, None)
             await record_end(connection, [ended], Outcome.WITHDRAWN, Reason.SKIPPED, now_us)
             if head.delay_ms is not None:
                 followers = await follow_fixed_delays(connection, [FixedDelayEnd(head.shard, job_id, meant_us, now_us)])
@@ -100,7 +103,7 @@ async def unskip_fire(life: Life, command: UnskipFire) -> RunKey:
     async def action(connection: Connection, granted: list[RunKey]) -> RunKey:
         head = await current_job(connection, tenant_id, job_id, None)
         now_us = life.clock.now_us()
-        coming = sorted(one for one in head.skips or () if one + head.jitter_ms * 1000 > now_us)
+        coming = sorted(one for one in head.skips or () if one + head.jitter_us > now_us)
         if nominal_us is not None and nominal_us not in coming:
             raise NotFound(
                 f"no skip of {_text(nominal_us)} can be taken back", field="nominal_at", fix="see GET …/fires"
@@ -109,13 +112,13 @@ async def unskip_fire(life: Life, command: UnskipFire) -> RunKey:
             raise NotFound("no skipped occurrence of the job is to come", field="job")
         meant_us = coming[0] if nominal_us is None else nominal_us
         answer = (job_id, meant_us)
-        due_us = meant_us + head.jitter_ms * 1000
+        due_us = meant_us + head.jitter_us
         missed = head.active and head.planned_us < meant_us and due_us <= life.owner.watermarks[head.shard]
         async with fenced(connection, life.node_id):
             await skips.set_job_skips(connection, head, [one for one in head.skips or () if one != meant_us])
             await skips.delete_skip_record(connection, head, meant_us)
             if missed:
-                await fire(life, connection, [run_row(head, meant_us, due_us, Reason.SCHEDULED, head.input)])
+                await fire(life, connection, [scheduled_run(head, meant_us)])
             before = _told(meant_us)
             told = entry(command.caller, tenant_id, now_us, "job.unskip", job_text(job_id), before=before)
             await record(connection, [told])
@@ -138,20 +141,17 @@ async def _meant(connection: Connection, plan: Plan, head: JobRow, nominal_us: i
         return nominal_us
     if nominal_us is not None and await skips.fetch_end_of_run(connection, head, nominal_us) is not None:
         return nominal_us
-    after_us = now_us - head.jitter_ms * 1000
+    after_us = now_us - head.jitter_us
     if plan.timing.text is not None:
-        recurrence = read_recurrence(plan.timing.text)
-        last_us = _FAR_US if head.ends_us is None else head.ends_us
-        begin_us = max(after_us, head.planned_us)
-        named = begin_us if nominal_us is None else max(begin_us, nominal_us - 1)
-        found = recurrence.between(named, last_us, 1)
+        from_us = after_us if nominal_us is None else max(after_us, nominal_us - 1)
+        found = next_occurrences(head, read_recurrence(plan.timing.text), from_us, 1, _FAR_US)
     else:
         once_us = once_at_us(plan.spec.schedule, head.created_us)
-        if head.delay_ms is not None and head.link_us is not None:
-            # The link before this one, if it was skipped and is still to come: to ask twice skips one.
-            before_us = head.link_us - head.delay_ms * 1000
+        if head.delay_ms is not None and head.current_run_us is not None:
+            # The run before this one, if it was skipped and is still to come: to ask twice skips one.
+            before_us = head.current_run_us - head.delay_ms * 1000
             skipped = await skips.fetch_end_of_run(connection, head, before_us) == Reason.SKIPPED
-            once_us = before_us if skipped and before_us > after_us else head.link_us
+            once_us = before_us if skipped and before_us > after_us else head.current_run_us
         found = [once_us] if once_us is not None and once_us > after_us else []
     if not found:
         raise Conflict("the job has no fire to come that could be skipped", field="job")

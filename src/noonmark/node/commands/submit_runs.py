@@ -3,21 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
-from noonmark.clock import from_datetime
 from noonmark.errors import JobPaused, NotFound
 from noonmark.model.audit import entry
 from noonmark.model.ids import JobId, RunKey, job_text, parse_job, shard_for, shard_of
 from noonmark.model.job import is_name
-from noonmark.model.reason import Reason
+from noonmark.model.job_row import JobRow
 from noonmark.model.run import RunRow
 from noonmark.node.commands.dedup import submit_once
 from noonmark.node.commands.ends import audit_details
 from noonmark.node.commands.once import by_shard, request_rows
-from noonmark.node.commands.plan import input_text, run_row
 from noonmark.node.life import Life
-from noonmark.store.jobs import JobRow
+from noonmark.planning.runs import submitted_run
 from noonmark.wire.commands import Command, SubmitRun, SubmitRuns, SubmittedRun
 from noonmark.wire.resources import Submission
 
@@ -54,10 +50,7 @@ def _make(life: Life, command: Command[Any], submissions: Sequence[Submission], 
             raise JobPaused(f"the job {job.name!r} is paused", field="job", fix="resume it first")
     rows: list[RunRow] = []
     for submission, job in zip(submissions, jobs, strict=True):
-        due_us = now_us if submission.at is None else max(now_us, from_datetime(submission.at))
-        given = job.input if submission.input is msgspec.UNSET else input_text(submission.input)
-        nominal_us = life.owner.next_nominal_us(now_us)
-        row = run_row(job, nominal_us, max(due_us, nominal_us), Reason.TRIGGERED, given, submission.priority)
+        row = submitted_run(job, life.owner.next_nominal_us(now_us), submission)
         life.owner.create(row, now_us)
         rows.append(row)
     subject, after = audit_details([(row.job_id, row.nominal_us) for row in rows])

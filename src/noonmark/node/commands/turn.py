@@ -13,15 +13,16 @@ import msgspec
 
 from noonmark.errors import NoonmarkError, NotFound, VersionConflict
 from noonmark.model.ids import JobId, RunKey, shard_of
+from noonmark.model.job_row import JobRow
 from noonmark.model.run import RunRow
-from noonmark.node.commands.plan import Plan
 from noonmark.node.life import Life
+from noonmark.planning.occurrences import Moment
+from noonmark.planning.plan import Plan
 from noonmark.schedule import Recurrence
 from noonmark.store import jobs as store
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
 from noonmark.store.job_runs import load_waiting_runs
-from noonmark.store.jobs import JobRow
 from noonmark.wire.commands import Command
 from noonmark.wire.resources import JobSpec
 
@@ -140,6 +141,11 @@ def enter(life: Life, plan: Plan, shard: int) -> Recurrence | None:
         return None
     life.timetable.add(shard, plan.schedule_id, plan.timing.text)
     return life.timetable.recurrence(plan.schedule_id)
+
+
+def moment(life: Life, plan: Plan, shard: int, now_us: int) -> Moment:
+    nominal_us = life.owner.next_nominal_us(now_us) if plan.starts_now else now_us
+    return Moment(now_us, life.owner.watermarks[shard], nominal_us)
 
 
 def recurrence_of(life: Life, job: JobRow) -> Recurrence | None:

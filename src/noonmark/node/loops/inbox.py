@@ -10,8 +10,8 @@ from noonmark.errors import NotOwner
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.node.commands.dead_letters import park_paused
-from noonmark.node.commands.plan import run_row
 from noonmark.node.life import Life
+from noonmark.planning.runs import asleep_beyond, make_run
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
@@ -46,8 +46,8 @@ async def drain(life: Life) -> int:
                 nominal_us = life.owner.next_nominal_us(now_us)
                 due_us = max(nominal_us, row.due_us or nominal_us)
                 given = row.input if row.has_input else head.input
-                run = run_row(head, nominal_us, due_us, Reason.SUBMITTED, given, row.priority)
-                runs.append(run._replace(sleeps=due_us > life.owner.watermarks[head.shard]))
+                run = make_run(head, nominal_us, due_us, Reason.SUBMITTED, given, row.priority)
+                runs.append(asleep_beyond(run, life.owner.watermarks[head.shard]))
             await insert_runs(connection, runs)
             await park_paused(life, connection, heads.values())
         await life.know_policies(connection, {row.policy_id for row in runs})

@@ -1,9 +1,23 @@
--- Jobs by key, with what they were told to skip.
+-- Jobs, with what they were told to skip. Found key by key, then deleted by their places: a join of keys and jobs could turn
+-- round.
 WITH skips AS (
     DELETE FROM noonmark.job_skip s
-    USING unnest($1::smallint[], $2::bigint[]) AS k (shard, job_id)
-    WHERE s.shard = k.shard AND s.job_id = k.job_id
+    WHERE s.ctid = ANY (ARRAY(
+        SELECT x.ctid
+        FROM unnest($1::smallint[], $2::bigint[]) AS k (shard, job_id)
+        CROSS JOIN LATERAL (
+            SELECT o.ctid FROM noonmark.job_skip o WHERE o.shard = k.shard AND o.job_id = k.job_id OFFSET 0
+        ) AS x
+    ))
 )
 DELETE FROM noonmark.job j
-USING unnest($1::smallint[], $2::bigint[]) AS k (shard, job_id)
-WHERE j.shard = k.shard AND j.job_id = k.job_id
+WHERE j.ctid = ANY (ARRAY(
+    SELECT x.ctid
+    FROM unnest($1::smallint[], $2::bigint[]) AS k (shard, job_id)
+    CROSS JOIN LATERAL (
+        SELECT o.ctid FROM noonmark.job o
+        WHERE o.shard = k.shard AND o.job_id BETWEEN k.job_id AND k.job_id
+        ORDER BY o.job_id
+        LIMIT 1
+    ) AS x
+))

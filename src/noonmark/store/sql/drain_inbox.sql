@@ -1,7 +1,12 @@
--- Takes submissions made inside users' transactions, in the order of their arrival.
+-- Takes submissions made inside users' transactions, of each shard in the order of their arrival. Shard by shard, then by
+-- their places: neither a lie about the number of rows nor a join can make this read them all.
 DELETE FROM noonmark.inbox i
-WHERE (i.shard, i.inbox_id) IN (
-    SELECT b.shard, b.inbox_id FROM noonmark.inbox b WHERE b.shard = ANY ($1::smallint[])
-    ORDER BY b.shard, b.inbox_id LIMIT $2
-)
+WHERE i.ctid = ANY (ARRAY(
+    SELECT b.ctid
+    FROM unnest($1::smallint[]) AS s (shard)
+    CROSS JOIN LATERAL (
+        SELECT x.ctid FROM noonmark.inbox x WHERE x.shard = s.shard ORDER BY x.inbox_id LIMIT $2
+    ) AS b
+    LIMIT $2
+))
 RETURNING i.inbox_id, i.job_id, i.due_at, i.priority, i.has_input, i.input::text

@@ -3,4 +3,4 @@
 SELECT pg_terminate_backend(a.pid)
 FROM noonmark.node n
 JOIN pg_stat_activity a ON a.application_name = 'noonmark node ' || n.node_id AND a.datname = current_database()
-WHERE n.alive AND n.lease_until < clock_timestamp() AND a.state <> 'idle'
+WHERE n.alive AND noonmark.leased_until(n) < clock_timestamp() AND a.state <> 'idle'

@@ -1,6 +1,7 @@
 -- Runs that ended, of jobs with a fixed delay. Where one is its active job's current link, the next link takes its place
 -- and its run is made; any other run, such as one that was taken back from the dead letters, is followed by nothing. A
 -- link that ended before its time is taken to have ended at its time. Nominal times are whole milliseconds.
+-- Jobs are found key by key, then changed at their places: a join of keys and jobs could turn round.
 WITH moved AS (
     UPDATE noonmark.job j
     SET (link_at, runs_left) = (
@@ -13,15 +14,26 @@ WITH moved AS (
     )
     FROM unnest($1::smallint[], $2::bigint[], $3::timestamptz[], $4::timestamptz[])
         AS k (shard, job_id, link_at, ended_at)
-    WHERE j.shard = k.shard AND j.job_id = k.job_id AND j.link_at = k.link_at AND j.active
+    CROSS JOIN LATERAL (
+        SELECT x.ctid FROM noonmark.job x WHERE x.shard = k.shard AND x.job_id = k.job_id OFFSET 0
+    ) AS found
+    WHERE j.ctid = found.ctid AND j.link_at = k.link_at AND j.active
     RETURNING j.shard, j.job_id, j.link_at, j.jitter_ms, j.tenant_id, j.version, j.policy_id, j.priority, j.input
 )
 INSERT INTO noonmark.run (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason, input, sleeps)
 SELECT m.shard, m.link_at, m.job_id, d.due_at, m.tenant_id, m.version, m.policy_id, m.priority, 1, m.input,
-       d.due_at > s.watermark
+       d.due_at > t.until
 FROM moved m
-JOIN noonmark.shard s ON s.shard = m.shard
 CROSS JOIN LATERAL (SELECT m.link_at + m.jitter_ms * interval '1 millisecond' AS due_at) AS d
+CROSS JOIN LATERAL ( -- as noonmark.ticked_until, without a call for each row
+    SELECT coalesce(
+        (SELECT w.at FROM noonmark.watermark w WHERE w.shard = s.shard AND w.term = s.term ORDER BY w.at DESC LIMIT 1),
+        s.watermark
+    ) AS until
+    FROM noonmark.shard s
+    WHERE s.shard = m.shard
+    OFFSET 0
+) AS t
 WHERE m.link_at IS NOT NULL
 ON CONFLICT DO NOTHING
 RETURNING job_id, nominal_at, due_at, tenant_id, version, policy_id, priority, attempt, failures, reason,

@@ -1,5 +1,5 @@
 -- The live nodes and how many shards each owns.
-SELECT n.node_id, n.address, n.version, n.started_at, n.lease_until > clock_timestamp() AS leased,
+SELECT n.node_id, n.address, n.version, n.started_at, noonmark.leased_until(n) > clock_timestamp() AS leased,
     (SELECT count(*) FROM noonmark.shard s WHERE s.owner = n.node_id) AS shards
 FROM noonmark.node n
 WHERE n.alive

@@ -1,3 +1,7 @@
-INSERT INTO noonmark.node (address, version, lease_until)
-VALUES ($1, $2, clock_timestamp() + $3 * interval '1 second')
+-- Its lease is a row of its own; infinity keeps older nodes, which know no such rows, from declaring it dead.
+WITH born AS (
+    INSERT INTO noonmark.node (address, version, lease_until) VALUES ($1, $2, 'infinity') RETURNING node_id
+)
+INSERT INTO noonmark.lease (node_id, until)
+SELECT b.node_id, clock_timestamp() + $3 * interval '1 second' FROM born b
 RETURNING node_id

@@ -1,16 +1,19 @@
 -- The runs of all active jobs on the schedules that are due, read from the jobs themselves. One that exists already is
--- left alone. A missed occurrence is kept if the job catches up on that many, counted back from its last one, and if it
--- is not older at $9, which is now, than the job's window. Where jobs have ended meanwhile, their missed occurrences come
--- once more, ranked from that end. What somebody asked to skip is left out.
+-- left alone. What fires, and what is caught up of the missed, is the rule of planning/misfire.py for all jobs at once:
+-- $9 is now. Where jobs have ended meanwhile, their missed occurrences come once more, ranked from that end. OFFSET 0
+-- keeps what is due outside of the join.
 INSERT INTO noonmark.run (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason, input)
 SELECT j.shard, f.nominal_at, j.job_id, f.nominal_at + j.jitter_ms * interval '1 millisecond',
        j.tenant_id, j.version, j.policy_id, j.priority, CASE WHEN f.missed THEN 2 ELSE 1 END, j.input
 FROM unnest($1::smallint[], $2::integer[], $3::timestamptz[], $4::integer[], $5::integer[], $6::boolean[], $7::integer[],
             $8::timestamptz[])
     AS f (shard, schedule_id, nominal_at, offset_from_ms, offset_to_ms, missed, rank, ends_at)
-JOIN noonmark.job j
-    ON j.shard = f.shard AND j.schedule_id = f.schedule_id AND j.active
-    AND j.jitter_ms > f.offset_from_ms AND j.jitter_ms <= f.offset_to_ms
+CROSS JOIN LATERAL (
+    SELECT x.* FROM noonmark.job x
+    WHERE x.shard = f.shard AND x.schedule_id = f.schedule_id AND x.active
+        AND x.jitter_ms > f.offset_from_ms AND x.jitter_ms <= f.offset_to_ms
+    OFFSET 0
+) AS j
 WHERE f.nominal_at > j.planned_from
     AND (j.ends_at IS NULL OR f.nominal_at <= j.ends_at)
     AND (NOT j.skips OR NOT EXISTS (

@@ -16,7 +16,7 @@ SECOND_US = 1_000_000
 DELAY = Every("1s", pace="delay")
 
 
-async def links(stage: Stage, job: Job) -> list[tuple[int, int]]:
+async def ended_runs(stage: Stage, job: Job) -> list[tuple[int, int]]:
     """(nominal time, when it ended) of the ended runs of the schedule; no other run has a whole millisecond."""
     rows = await stage.engine.pool.fetch(
         "SELECT nominal_at, finished_at FROM noonmark.attempt WHERE final AND job_id = $1 ORDER BY 1",
@@ -33,18 +33,18 @@ async def waiting(stage: Stage, job: Job) -> list[tuple[int, str]]:
 
 async def reaches(stage: Stage, job: Job, count: int, within_s: float = 10.0) -> list[tuple[int, int]]:
     async def enough() -> bool:
-        return len(await links(stage, job)) >= count
+        return len(await ended_runs(stage, job)) >= count
 
     await eventually(enough, within_s)
-    return await links(stage, job)
+    return await ended_runs(stage, job)
 
 
 def apart_us(ended: list[tuple[int, int]]) -> list[int]:
     return [after[0] - before[1] for before, after in pairwise(ended)]
 
 
-async def test_a_link_comes_one_delay_after_the_one_before_it_ended(stage: Stage) -> None:
-    job = await stage.job("chain", "wait", input=[0.4], schedule=DELAY)
+async def test_a_run_comes_one_delay_after_the_one_before_it_ended(stage: Stage) -> None:
+    job = await stage.job("delayed", "wait", input=[0.4], schedule=DELAY)
     assert job.next_at is not None
     assert timedelta(seconds=1) <= job.next_at - job.created_at < timedelta(seconds=1.5)
     ended = await reaches(stage, job, 4)
@@ -52,7 +52,7 @@ async def test_a_link_comes_one_delay_after_the_one_before_it_ended(stage: Stage
     assert all(1.4 * SECOND_US <= b[0] - a[0] < 2.4 * SECOND_US for a, b in pairwise(ended))
 
 
-async def test_a_chain_goes_on_after_a_failure_and_a_redrive_does_not_fork_it(stage: Stage) -> None:
+async def test_a_fixed_delay_goes_on_after_a_failure_and_a_redrive_adds_no_second_run(stage: Stage) -> None:
     job = await stage.job("failing", "fail", schedule=DELAY, retry=Retry(max_attempts=2, base_s=0.0))
     ended = await reaches(stage, job, 2)
     assert all(SECOND_US <= us < SECOND_US + 1_000 for us in apart_us(ended))
@@ -60,13 +60,13 @@ async def test_a_chain_goes_on_after_a_failure_and_a_redrive_does_not_fork_it(st
     assert len(dead) == 2
     assert await stage.client.redrive([letter.run for letter in dead]) == 2
     await reaches(stage, job, 6, 15)
-    by_nominal = sorted(dict(await links(stage, job)))
-    assert all(b - a > SECOND_US for a, b in pairwise(by_nominal)), "two chains"
+    by_nominal = sorted(dict(await ended_runs(stage, job)))
+    assert all(b - a > SECOND_US for a, b in pairwise(by_nominal)), "two runs at a time"
     assert len(await waiting(stage, job)) <= 1
 
 
-async def test_a_trigger_beside_a_chain_leaves_it_alone(stage: Stage) -> None:
-    job = await stage.job("chain", schedule=DELAY)
+async def test_a_trigger_beside_a_fixed_delay_leaves_it_alone(stage: Stage) -> None:
+    job = await stage.job("delayed", schedule=DELAY)
     for _ in range(5):
         run = await stage.client.trigger_job(job.id)
         assert await stage.ended(run) == ["succeeded"]
@@ -75,7 +75,7 @@ async def test_a_trigger_beside_a_chain_leaves_it_alone(stage: Stage) -> None:
     assert len(await waiting(stage, job)) <= 1
 
 
-async def test_a_cancelled_link_is_followed_wherever_it_stood(stage: Stage) -> None:
+async def test_a_cancelled_run_is_followed_wherever_it_stood(stage: Stage) -> None:
     """Beyond the lookahead, within it, and with a worker."""
     far = await stage.job("far", schedule=Every("10s", pace="delay"))
     near = await stage.job("near", schedule=Every("2s", pace="delay"))
@@ -91,7 +91,7 @@ async def test_a_cancelled_link_is_followed_wherever_it_stood(stage: Stage) -> N
     await eventually(lambda: len(stage.seen.calls) >= 2, 5)
 
 
-async def test_a_link_that_comes_too_late_to_start_is_followed(stage: Stage) -> None:
+async def test_a_run_that_comes_too_late_to_start_is_followed(stage: Stage) -> None:
     await stage.engine.stop_worker(stage.worker)
     job = await stage.job("late", schedule=DELAY, start_deadline_s=0.1)
     await asyncio.sleep(1.5)
@@ -102,22 +102,22 @@ async def test_a_link_that_comes_too_late_to_start_is_followed(stage: Stage) -> 
     assert apart_us(ended)[0] >= SECOND_US
 
 
-async def test_a_paused_chain_stands_still_and_goes_on(stage: Stage) -> None:
-    job = await stage.job("chain", schedule=DELAY)
+async def test_a_paused_fixed_delay_stands_still_and_goes_on(stage: Stage) -> None:
+    job = await stage.job("delayed", schedule=DELAY)
     await reaches(stage, job, 1)
     await stage.client.pause_job(job.id)
-    count = len(await links(stage, job))
+    count = len(await ended_runs(stage, job))
     await asyncio.sleep(1.5)
-    assert len(await links(stage, job)) == count
-    [(link_us, state)] = await waiting(stage, job)
+    assert len(await ended_runs(stage, job)) == count
+    [(current_run_us, state)] = await waiting(stage, job)
     assert state == "parked"
     await stage.client.resume_job(job.id)
     ended = await reaches(stage, job, count + 3)
-    assert ended[count][0] == link_us
+    assert ended[count][0] == current_run_us
     assert all(us >= SECOND_US for us in apart_us(ended))
 
 
-async def test_a_link_that_ends_during_a_pause_is_followed_after_it(stage: Stage) -> None:
+async def test_a_run_that_ends_during_a_pause_is_followed_after_it(stage: Stage) -> None:
     job = await stage.job("held", "hold", schedule=DELAY)
     await eventually(lambda: stage.seen.calls, 5)
     await stage.client.pause_job(job.id)
@@ -132,8 +132,8 @@ async def test_a_link_that_ends_during_a_pause_is_followed_after_it(stage: Stage
     await reaches(stage, job, 3)
 
 
-async def test_a_change_gives_the_next_link_its_terms(stage: Stage) -> None:
-    job = await stage.job("chain", input=["old"], schedule=Every("2s", pace="delay"))
+async def test_a_change_gives_the_next_run_its_terms(stage: Stage) -> None:
+    job = await stage.job("delayed", input=["old"], schedule=Every("2s", pace="delay"))
     [(first_us, _)] = await waiting(stage, job)
     await stage.client.update_job(job.id, JobPatch(task="hold"))
     assert await waiting(stage, job) == [(first_us, "waiting")], "its time stays"
@@ -154,8 +154,8 @@ async def test_a_change_gives_the_next_link_its_terms(stage: Stage) -> None:
     assert await waiting(stage, job) == []
 
 
-async def test_a_paused_chain_can_be_changed(stage: Stage) -> None:
-    job = await stage.job("chain", input=["old"], schedule=Every("3s", pace="delay"))
+async def test_a_paused_fixed_delay_can_be_changed(stage: Stage) -> None:
+    job = await stage.job("delayed", input=["old"], schedule=Every("3s", pace="delay"))
     [(first_us, _)] = await waiting(stage, job)
     await stage.client.pause_job(job.id)
     await stage.client.update_job(job.id, JobPatch(priority=1))
@@ -167,7 +167,7 @@ async def test_a_paused_chain_can_be_changed(stage: Stage) -> None:
     assert 0 <= ended[0][0] - resumed_us - SECOND_US < 1_000
 
 
-async def test_a_chain_keeps_to_its_bounds(stage: Stage) -> None:
+async def test_a_fixed_delay_keeps_to_its_bounds(stage: Stage) -> None:
     now = (await stage.now()).replace(microsecond=0)
     start = now + timedelta(seconds=2)
     job = await stage.job("starts", schedule=Every("1s", pace="delay", start=start, max_runs=3))
@@ -177,15 +177,15 @@ async def test_a_chain_keeps_to_its_bounds(stage: Stage) -> None:
     await reaches(stage, ends, 2)
     await stage.idle()
     await asyncio.sleep(1.2)
-    assert len(await links(stage, job)) == 3
-    assert all(us <= from_datetime(now) + 4 * SECOND_US for us, _ in await links(stage, ends))
+    assert len(await ended_runs(stage, job)) == 3
+    assert all(us <= from_datetime(now) + 4 * SECOND_US for us, _ in await ended_runs(stage, ends))
     for one in (job, ends):
         await stage.client.pause_job(one.id)
         resumed = await stage.client.resume_job(one.id)
         assert resumed.next_at is None
 
 
-async def test_a_deleted_chain_is_over(stage: Stage) -> None:
+async def test_a_deleted_fixed_delay_is_over(stage: Stage) -> None:
     job = await stage.job("gone", "hold", schedule=DELAY)
     await eventually(lambda: stage.seen.calls, 5)
     await stage.client.delete_job(job.id)
@@ -194,8 +194,8 @@ async def test_a_deleted_chain_is_over(stage: Stage) -> None:
     assert len(stage.seen.calls) == 1
 
 
-async def test_a_chain_goes_on_under_the_next_node(engine: Engine) -> None:
-    """With a link that waits, and with one that runs meanwhile."""
+async def test_a_fixed_delay_goes_on_under_the_next_node(engine: Engine) -> None:
+    """With a run that waits, and with one that runs meanwhile."""
     first, second = await engine.start_node(), await engine.start_node()
     engine.address = f"{first},{second}"
     seen = Seen()
@@ -207,7 +207,7 @@ async def test_a_chain_goes_on_under_the_next_node(engine: Engine) -> None:
     await reaches(stage, jobs[-1], 2)
     await eventually(lambda: "wait" in seen.whats(), 5)
     await engine.stop_node(first)
-    before = {job.id: len(await links(stage, job)) for job in jobs}
+    before = {job.id: len(await ended_runs(stage, job)) for job in jobs}
     for job in jobs:
         ended = await reaches(stage, job, before[job.id] + 2, 20)
         assert all(us >= SECOND_US for us in apart_us(ended))

@@ -1,34 +1,34 @@
-"""From when a job's occurrences count, until when, and how many of them are left.
+"""From when on a job's occurrences count, until when, and how many of them are left.
 
 What counts towards `max_runs` is every occurrence that passes while the job is active, by its nominal time: also one
 whose run died, was cancelled, or was left out by the misfire policy. Those that pass while the job is paused do not
 count. The count goes on when the job is changed, and begins anew when its schedule is. Since the times of a recurrence
-are known, no fire is counted: the last allowed occurrence becomes the end. Of a fixed delay every link counts.
+are known, no fire is counted: the last allowed occurrence becomes the end. Of a fixed delay every run counts.
 """
 
 from typing import NamedTuple
 
+from noonmark.model.job_row import JobRow
 from noonmark.schedule import Recurrence, Timing
 from noonmark.schedule.bounds import count_between, last_us
-from noonmark.store.jobs import JobRow
 
 
-class Span(NamedTuple):
+class OccurrenceBounds(NamedTuple):
     planned_us: int
     ends_us: int | None
     runs_left: int | None
 
 
-def span_from(timing: Timing, recurrence: Recurrence | None, from_us: int, runs_left: int | None) -> Span:
+def bounds_from(timing: Timing, recurrence: Recurrence | None, from_us: int, runs_left: int | None) -> OccurrenceBounds:
     """What counts of a schedule that is planned from a time on, with so many occurrences left."""
     planned_us = from_us if timing.start_us is None else max(from_us, timing.start_us - 1)
     if recurrence is None:
-        return Span(planned_us, timing.end_us, runs_left)
-    return Span(planned_us, last_us(recurrence, planned_us, timing.end_us, runs_left), runs_left)
+        return OccurrenceBounds(planned_us, timing.end_us, runs_left)
+    return OccurrenceBounds(planned_us, last_us(recurrence, planned_us, timing.end_us, runs_left), runs_left)
 
 
-def left_at(head: JobRow, recurrence: Recurrence | None, now_us: int) -> int | None:
+def runs_left_at(job: JobRow, recurrence: Recurrence | None, now_us: int) -> int | None:
     """How many of the job's occurrences are left; `recurrence` is the one that it has had so far."""
-    if head.runs_left is None or recurrence is None or not head.active:
-        return head.runs_left
-    return head.runs_left - count_between(recurrence, head.planned_us, now_us, head.runs_left)
+    if job.runs_left is None or recurrence is None or not job.active:
+        return job.runs_left
+    return job.runs_left - count_between(recurrence, job.planned_us, now_us, job.runs_left)

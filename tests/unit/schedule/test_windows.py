@@ -1,47 +1,46 @@
-"""Missed firings, their ranks, and slices of jitter windows, by hand."""
+"""Slices of windows, by hand: what is on time, what was missed and its rank, with jitter and without."""
 
 import pytest
 
-from noonmark.schedule import Firing, Slice, firings, next_needed_after, recurrence, slices
+from noonmark.schedule import Slice, next_needed_after, recurrence, slices
 from noonmark.schedule.forms.every import EveryRecurrence
 
 TEN = EveryRecurrence(period_us=10, phase_us=0)
 JITTERED = EveryRecurrence(period_us=10, phase_us=0, jitter_us=4)
 
 
+def plain(nominal_us: int, rank: int | None = None) -> Slice:
+    """Without jitter, the only offset is 0."""
+    return Slice(nominal_us, -1, 0, rank is not None, rank or 0)
+
+
 def test_missed_are_ranked_from_the_latest() -> None:
-    found = firings(TEN, after_us=0, until_us=65, now_us=60, grace_us=20, max_catch_up=2)
-    assert found == [Firing(20, True, 1), Firing(30, True, 0)] + [Firing(n, False, 0) for n in (40, 50, 60)]
+    found = slices(TEN, after_us=0, until_us=65, now_us=60, grace_us=20, max_catch_up=2)
+    assert found == [plain(20, rank=1), plain(30, rank=0), plain(40), plain(50), plain(60)]
 
 
 def test_exactly_at_the_grace_is_on_time() -> None:
-    assert firings(TEN, 30, 40, 60, 20, 5) == [Firing(40, False, 0)]
-    assert firings(TEN, 30, 40, 61, 20, 5) == [Firing(40, True, 0)]
+    assert slices(TEN, 30, 40, 60, 20, 5) == [plain(40)]
+    assert slices(TEN, 30, 40, 61, 20, 5) == [plain(40, rank=0)]
 
 
 def test_no_catch_up_keeps_what_is_on_time() -> None:
-    assert firings(TEN, 0, 60, 60, 5, 0) == [Firing(60, False, 0)]
+    assert slices(TEN, 0, 60, 60, 5, 0) == [plain(60)]
 
 
 def test_ranks_count_up_to_now_even_past_the_window() -> None:
-    assert firings(TEN, 0, 20, now_us=51, grace_us=0, max_catch_up=4) == [Firing(20, True, 3)]
+    assert slices(TEN, 0, 20, now_us=51, grace_us=0, max_catch_up=4) == [plain(20, rank=3)]
 
 
 def test_a_long_gap_costs_only_what_is_kept() -> None:
     every_second = recurrence("cron:* * * * * *|Europe/Berlin|j0")
-    found = firings(every_second, 0, 10**15, 10**15, 1_000_000, 3)
-    assert [(firing.missed, firing.rank) for firing in found] == [
-        (True, 2),
-        (True, 1),
-        (True, 0),
-        (False, 0),
-        (False, 0),
-    ]
+    found = slices(every_second, 0, 10**15, 10**15, 1_000_000, 3)
+    assert [(one.missed, one.rank) for one in found] == [(True, 2), (True, 1), (True, 0), (False, 0), (False, 0)]
 
 
 def test_an_unbounded_window_is_refused_not_cut() -> None:
     with pytest.raises(ValueError, match="smaller windows"):
-        firings(TEN, 0, 10**9, 0, 0, 1)
+        slices(TEN, 0, 10**9, 0, 0, 1)
 
 
 def test_slices_without_jitter_hold_offset_zero() -> None:
