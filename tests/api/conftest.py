@@ -18,6 +18,9 @@ from noonmark.node.config import REQUESTS_PER_S, NodeConfig
 from noonmark.node.node import Node
 from tests.conftest import SHARDS, eventually
 
+_PATIENCE_S = 20.0
+"""What takes longer hangs."""
+
 
 class Answer(NamedTuple):
     status: int
@@ -93,11 +96,10 @@ class RunningNode:
         tasks, self._tasks = self._tasks, []
         if not tasks:
             return
-        running, serving = tasks
         self.node.stop()
         self._server.should_exit = True
-        await running
-        await serving
+        for task in tasks:
+            await asyncio.wait_for(task, _PATIENCE_S)
 
 
 StartNode = Callable[..., Awaitable[RunningNode]]
@@ -154,7 +156,7 @@ def names_at(owner: str | None, asked: RunningNode, count: int = 1) -> list[str]
 
 @pytest.fixture
 async def session() -> AsyncIterator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession() as session:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_PATIENCE_S)) as session:
         yield session
 
 
