@@ -10,6 +10,7 @@ from bench import (
     drain,
     herd,
     hiccup,
+    idle,
     lateness,
     limit,
     report,
@@ -25,7 +26,21 @@ from bench.result import Result, collect, print_result, print_summary, write
 
 QUESTIONS: dict[str, Question] = {
     module.QUESTION.name: module.QUESTION
-    for module in (limit, submit, requests, drain, sustain, snapshot, hiccup, lateness, herd, adhoc, spill, schedules)
+    for module in (
+        limit,
+        submit,
+        requests,
+        drain,
+        sustain,
+        snapshot,
+        hiccup,
+        lateness,
+        herd,
+        adhoc,
+        spill,
+        schedules,
+        idle,
+    )
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
-from bench.machine import postgres_cpu_s
+from bench.machine import family_cpu_s
 from noonmark.clock import MonotonicClock, monotonic_s
 from noonmark.embedded import temporary_postgres
 from noonmark.store.connect import connect
@@ -48,7 +48,7 @@ class Database:
         return Usage(
             int(await self.value("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')")),
             await self.value("SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"),
-            postgres_cpu_s(self.postmaster),
+            family_cpu_s(self.postmaster),
         )
 
     async def dead_tuples(self) -> int:
@@ -76,11 +76,11 @@ class Database:
 
 
 @asynccontextmanager
-async def fresh_database() -> AsyncIterator[Database]:
+async def fresh_database(shards: int = SHARDS) -> AsyncIterator[Database]:
     # Commit timestamps tell exactly when a finish became durable; they cost ten bytes a commit.
     with temporary_postgres(settings={"track_commit_timestamp": "on"}) as server:
         owner = await connect(server.url)
-        await migrate(owner, SHARDS)
+        await migrate(owner, shards)
         clock = MonotonicClock()
         before_s = monotonic_s()
         clock.observe(before_s, await owner.fetchval("SELECT clock_timestamp()"), monotonic_s())

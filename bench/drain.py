@@ -30,6 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=int, default=1_000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--concurrency", type=int, default=1_000)
+    parser.add_argument("--processes", type=int, default=1, help="of the node")
     parser.add_argument("--cold", action="store_true", help="workers wait before the node starts")
     parser.add_argument("--profile", type=Path, metavar="DIR", help="let py-spy record node and worker (costs)")
 
@@ -44,7 +45,7 @@ async def run(options: argparse.Namespace) -> Sample:
             if options.cold:
                 fleet.start_workers(options.workers, options.concurrency)
                 await asyncio.sleep(2.0)
-            fleet.start_node()
+            fleet.start_node(options.processes)
             await fleet.ready()
             if not options.cold:
                 await _memory_filled(fleet)
@@ -80,6 +81,7 @@ async def run(options: argparse.Namespace) -> Sample:
         "postgres": database.settings,
         "runs": options.runs,
         "jobs": options.jobs,
+        "processes": options.processes,
         "workers": options.workers,
         "concurrency": options.concurrency,
         "backlog": "inserted by SQL before the node started; workers came " + ("first" if options.cold else "last"),

@@ -18,7 +18,7 @@ from typing import Self
 import aiohttp
 import psutil
 
-from bench.machine import cpu_s, peak_rss_mb
+from bench.machine import family_cpu_s, family_peak_rss_mb
 from noonmark.cli.lifeline import LIFELINE
 from noonmark.clock import monotonic_s
 
@@ -49,10 +49,10 @@ class Process:
         return self.log.read_bytes()[-3000:].decode(errors="replace")
 
     def cpu_s(self) -> float:
-        return cpu_s([self.pid])
+        return family_cpu_s(self.pid)
 
     def peak_rss_mb(self) -> float:
-        return peak_rss_mb(self.pid)
+        return family_peak_rss_mb(self.pid)
 
     def signal_all(self, number: signal.Signals) -> None:
         """To it and whatever it has started."""
@@ -88,8 +88,9 @@ class Fleet:
         assert self._node is not None
         return self._node
 
-    def start_node(self) -> Process:
+    def start_node(self, processes: int = 1) -> Process:
         arguments = ["noonmark", "node", "--database-url", self.database_url, "--port", str(self.port)]
+        arguments += ["--processes", str(processes)]
         self._node = Process(self.folder, "node", arguments, {})
         return self._node
 

@@ -42,10 +42,15 @@ def cpu_s(pids: Iterable[int]) -> float:
     return total
 
 
-def postgres_cpu_s(postmaster: int) -> float:
-    """All processes of a server. One that ends in between moves into the postmaster's sum and stays counted."""
-    children = [child.pid for child in psutil.Process(postmaster).children(recursive=True)]
-    return cpu_s([postmaster, *children])
+def family_cpu_s(parent: int) -> float:
+    """Of a process and all below it. One that ends in between moves into its parent's sum and stays counted."""
+    children = [child.pid for child in psutil.Process(parent).children(recursive=True)]
+    return cpu_s([parent, *children])
+
+
+def family_peak_rss_mb(parent: int) -> float:
+    """Of a process and all below it, each at its own peak."""
+    return sum(peak_rss_mb(one.pid) for one in (psutil.Process(parent), *psutil.Process(parent).children(True)))
 
 
 def peak_rss_mb(pid: int) -> float:

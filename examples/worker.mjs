@@ -71,13 +71,13 @@ async function perform(node, grant, [job, nominal, attempt, , , input], { task, 
   const controller = new AbortController(), { signal } = controller, mine = { grant, job, nominal, controller };
   if (busy >= concurrency) controller.abort(RELEASED); // several nodes gave more than there is room for: hand it back
   const stopped = new Promise((_, reject) => signal.addEventListener("abort", () => reject(null)));
-  const timer = setTimeout(() => controller.abort(TIMED_OUT), timeout_s * 1000), started = now();
+  const timer = setTimeout(() => controller.abort(TIMED_OUT), timeout_s * 1000), began = signal.aborted ? null : now();
   const context = { signal, attempt, key: `${job}/${nominal}` }; // the key stays the same over all attempts of a run
   const work = async () => JSON.stringify(await tasks[task](JSON.parse(input), context)) ?? null;
   held.add(mine), busy++;
   const end = await (signal.aborted ? Promise.reject(null) : Promise.race([work(), stopped])).then(
-    (result) => [SUCCEEDED, started, now(), null, null, result],
-    (raised) => [signal.reason ?? FAILED, started, now(), raised?.name, raised && String(raised.stack ?? raised)]);
+    (result) => [SUCCEEDED, began, now(), null, null, result],
+    (raised) => [signal.reason ?? FAILED, began, now(), raised?.name, raised && String(raised.stack ?? raised)]);
   clearTimeout(timer), busy--;
   for (let turn = 0; signal.reason !== LOST; turn++, await sleep(200)) { // the node that granted it, then each in turn
     const to = turn ? [...nodes][turn % nodes.size] : node, items = [[grant, job, nominal, attempt, ...end]];

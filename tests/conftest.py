@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import math
 import os
 import socket
 import uuid
@@ -16,9 +17,10 @@ import pytest
 from noonmark.api.server import serve
 from noonmark.app import App
 from noonmark.client import Client
-from noonmark.clock import SettableClock, monotonic_s
+from noonmark.clock import SECOND_US, MonotonicClock, SettableClock, monotonic_s
 from noonmark.embedded import EmbeddedPostgres, temporary_postgres
 from noonmark.node.config import NodeConfig
+from noonmark.node.node import Node
 from noonmark.store.connect import Connection, Pool, connect, open_pool
 from noonmark.store.migrate import make_partitions, migrate
 from noonmark.worker import Worker
@@ -27,6 +29,7 @@ from noonmark.worker import Worker
 os.environ["NOONMARK_TZDIR"] = str(files("tzdata") / "zoneinfo")
 
 SHARDS = 8
+_STEP_S = 0.25
 TEMPLATE = "noonmark_template"
 T = TypeVar("T")
 
@@ -114,6 +117,31 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
+class AheadClock(MonotonicClock):
+    """The clock of the nodes: the database's time, and what the test let pass beyond it."""
+
+    ahead_us = 0
+
+    def now_us(self) -> int:
+        return super().now_us() + self.ahead_us
+
+
+class WorkerClock(MonotonicClock):
+    """The same for workers: what nodes tell them of the time is known already."""
+
+    known = True
+
+    def __init__(self, clock: AheadClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def observe(self, before_s: float, remote_us: int, after_s: float) -> None:
+        pass
+
+    def now_us(self) -> int:
+        return self._clock.now_us()
+
+
 class Engine:
     """Nodes, workers and clients in this process, on one database."""
 
@@ -122,6 +150,8 @@ class Engine:
         self.pool = pool
         self.address = ""
         self._nodes: dict[str, tuple[asyncio.Event, asyncio.Task[None]]] = {}
+        self._running: dict[str, Node] = {}
+        self._clock = AheadClock()
         self._workers: list[tuple[Worker, asyncio.Task[None]]] = []
         self._clients: list[Client] = []
 
@@ -130,7 +160,7 @@ class Engine:
         port = free_port()
         stop = asyncio.Event()
         config = NodeConfig(database_url=self.database_url, port=port, **settings)
-        task = asyncio.create_task(serve(config, stop))
+        task = asyncio.create_task(serve(config, stop, self._prepare))
         address = f"http://127.0.0.1:{port}"
         self._nodes[address] = (stop, task)
         self.address = self.address if self.address in self._nodes else address
@@ -146,6 +176,39 @@ class Engine:
         await eventually(settled, 20)
         return address
 
+    def _prepare(self, node: Node) -> None:
+        node.clock = self._clock
+        self._running[node.address] = node
+
+    def node(self, address: str | None = None) -> Node:
+        return self._running[address or self.address]
+
+    async def ticked(self, *loops: str) -> None:
+        """Until each of these loops of the node has done a whole tick that began after now."""
+        for name in loops:
+            await asyncio.wait_for(self.node().life.loops[name].ticked(), 20)
+
+    def now_us(self) -> int:
+        return self._clock.now_us()
+
+    async def pass_time(self, seconds: float) -> None:
+        """Time passes for nodes and workers, at most a second at once, and each step is ticked."""
+        while seconds > 0:
+            self._clock.ahead_us += round(min(seconds, 1.0) * SECOND_US)
+            seconds -= 1.0
+            for address in self._nodes:
+                life = self._running[address].life
+                life.committer.wake()
+                await asyncio.wait_for(life.loops["ticker"].ticked(), 20)
+
+    async def until(self, check: Callable[[], T | Awaitable[T]], within_s: float = 10.0) -> T:
+        """The first true answer of `check`, while time passes for the nodes: at most so many of their seconds."""
+        for _ in range(math.ceil(within_s / _STEP_S)):
+            with suppress(AssertionError):
+                return await eventually(check, _STEP_S / 10, 0.005)
+            await self.pass_time(_STEP_S)
+        return await eventually(check, 5.0)
+
     async def stop_node(self, address: str | None = None) -> None:
         stop, task = self._nodes.pop(address or self.address)
         stop.set()
@@ -153,6 +216,7 @@ class Engine:
 
     async def start_worker(self, app: App, **settings: Any) -> Worker:
         worker = Worker(app, server=self.address, **{"grace_s": 0.0, "processes": 1, **settings})
+        worker.clock = WorkerClock(self._clock)
         task = asyncio.create_task(worker.run())
         self._workers.append((worker, task))
         await asyncio.wait_for(worker.ready.wait(), 20)

@@ -6,10 +6,10 @@ from noonmark.api.explain.run_story import RunFacts, length, tell_run
 from noonmark.clock import SECOND_US
 from noonmark.model.ids import JobId, run_text
 from noonmark.model.policy import Retry
-from noonmark.model.reason import Outcome, Reason
+from noonmark.model.reason import SENTENCES, Outcome, Reason
 from noonmark.schedule import Cron, Now
 from noonmark.store.reads.runs import AttemptRecord, RunRecord
-from noonmark.store.reads.story import AuditFact, Gap, Holder, Serving
+from noonmark.store.reads.story import AuditFact, Holder, OwnerlessGap, Serving
 from noonmark.wire.resources import JobSpec
 from tests.api.conftest import Caller, RunningNode
 
@@ -49,7 +49,7 @@ def test_why_it_exists() -> None:
     assert code == "scheduled"
     assert "09:00" in sentence
     assert "TZ=Europe/Berlin 0 9 * * *" in sentence
-    late = facts(record(Reason.CAUGHT_UP), gap=Gap(T0 - 5, T0 + 90 * SECOND_US))
+    late = facts(record(Reason.CAUGHT_UP), gap=OwnerlessGap(T0 - 5, T0 + 90 * SECOND_US))
     assert story(late)[0][0] == "caught_up"
     assert "90.0 s late" in story(late)[0][1]
     assert codes(facts(record(), spec=JobSpec(name="a", task="t", schedule=Now())))[0] == "once"
@@ -93,8 +93,22 @@ def test_what_was_tried_and_why_it_gave_up() -> None:
     assert sentences[-1] == "it became a dead letter: the last of its 3 attempts failed"
     refused = [attempt(1, Outcome.FAILED, Reason.NOT_RETRYABLE, 0, final=True)]
     assert "does not retry errors of this type" in story(facts(dead, attempts=refused))[-1][1]
-    lost = [attempt(1, Outcome.LOST, Reason.NOT_RETRYABLE, 0, final=True)]
-    assert "at most once" in story(facts(dead, attempts=lost))[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "words"),
+    [
+        (Outcome.LOST, "attempt_lost", "its worker said nothing of it any more"),
+        (Outcome.RELEASED, "attempt_released", "the worker handed it back without running it to the end"),
+        (Outcome.TIMED_OUT, "attempt_timed_out", "its time was up"),
+    ],
+)
+def test_why_a_run_that_runs_at_most_once_is_not_repeated(outcome: Outcome, code: str, words: str) -> None:
+    ended = record(Reason.AT_MOST_ONCE, None, outcome=outcome, finished_us=T0 + SECOND_US, attempt=1)
+    told = story(facts(ended, attempts=[attempt(1, outcome, Reason.AT_MOST_ONCE, 0, final=True)]))
+    assert [line[0] for line in told] == ["scheduled", "attempt_began", code, "gave_up"]
+    assert words in told[2][1]
+    assert told[3][1] == f"it became a dead letter: {SENTENCES[Reason.AT_MOST_ONCE]}"
 
 
 @pytest.mark.parametrize(

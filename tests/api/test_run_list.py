@@ -66,7 +66,7 @@ async def test_a_bounded_page_says_how_far_it_came(
     call: Caller, ids: list[str], pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_list, "_LIVE_READ", 0)
-    monkeypatch.setattr(run_list, "_LEAST_OF_SHARD", 1)
+    monkeypatch.setattr(run_list, "_MIN_OF_SHARD", 1)
     await pool.execute(
         "UPDATE noonmark.run SET error = 'it BURNS' WHERE nominal_at = (SELECT min(nominal_at) FROM noonmark.run)"
     )

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import aiohttp
@@ -15,7 +16,7 @@ from tests.api.database import postgres_url
 from noonmark.api.server import serve
 from noonmark.embedded import EmbeddedPostgres
 from noonmark.node.config import NodeConfig
-from tests.conftest import TEMPLATE, drop_database, free_port, new_database
+from tests.conftest import TEMPLATE, drop_database, eventually, free_port, new_database
 
 __all__ = ["postgres_url"]
 
@@ -76,14 +77,14 @@ def address(postgres: EmbeddedPostgres) -> Iterator[str]:
 async def _furnish(address: str) -> str:
     """What the examples of the document speak of, so that they are carried out; returns the id of a run."""
     async with aiohttp.ClientSession(address, headers=HEADERS) as session:
-        for _ in range(200):
-            try:
+
+        async def ready() -> bool:
+            with suppress(aiohttp.ClientConnectionError):
                 async with session.get("/readyz") as answer:
-                    if answer.status == 200:
-                        break
-            except aiohttp.ClientConnectionError:
-                pass
-            await asyncio.sleep(0.05)
+                    return answer.status == 200
+            return False
+
+        await eventually(ready)
         await session.put("/v1/tasks", data=b'{"tasks":["report","poll"]}')
         for name in ("nightly-report", "poll"):
             answer = await session.post("/v1/jobs", data=msgspec.json.encode({"name": name, "task": "report"}))

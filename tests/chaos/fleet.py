@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,9 +51,10 @@ class Process:
 
 
 class NodeProcess(Process):
-    def __init__(self, database_url: Callable[[], str], folder: Path, port: int) -> None:
+    def __init__(self, database_url: Callable[[], str], folder: Path, port: int, options: Sequence[str]) -> None:
         self.address = f"http://127.0.0.1:{port}"
         arguments = ["node", "--database-url", database_url(), "--port", str(port), "--shards", "8"]
+        arguments += options or ("--processes", "1")
         super().__init__(arguments, folder / f"node-{port}.log", {})
 
 
@@ -66,8 +67,8 @@ class Fleet:
         self.nodes: list[NodeProcess] = []
         self.workers: list[Process] = []
 
-    def start_node(self) -> NodeProcess:
-        node = NodeProcess(self.database_url, self.folder, free_port())
+    def start_node(self, *options: str) -> NodeProcess:
+        node = NodeProcess(self.database_url, self.folder, free_port(), options)
         self.nodes.append(node)
         return node
 
@@ -98,6 +99,15 @@ class Fleet:
             " GROUP BY s.owner"
         )
         return sorted(row[0] for row in rows) == [8 // nodes] * nodes
+
+    async def even_or_so(self, nodes: int) -> bool:
+        """As even as eight can be."""
+        rows = await self.fetch(
+            "SELECT count(*) FROM noonmark.shard s JOIN noonmark.node n ON n.node_id = s.owner AND n.alive"
+            " GROUP BY s.owner"
+        )
+        counts = [row[0] for row in rows]
+        return sum(counts) == 8 and len(counts) == nodes and max(counts) - min(counts) <= 1
 
     async def owner_of(self, address: str) -> int:
         """How many shards the living node at this address owns."""

@@ -27,6 +27,13 @@ async def flaky() -> None:
 
 
 @app.task
+async def stay() -> None:
+    """Every attempt takes longer than any test."""
+    count()
+    await asyncio.sleep(3600)
+
+
+@app.task
 async def linger(seconds: float) -> None:
     """Only the first attempt takes long."""
     count()

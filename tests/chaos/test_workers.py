@@ -4,6 +4,7 @@ import signal
 
 from noonmark.client import Client
 from noonmark.model.reason import Outcome
+from noonmark.wire.resources import JobSpec, Submission
 from tests.chaos.fleet import Fleet, Process
 from tests.chaos.load import Load
 from tests.conftest import eventually
@@ -32,6 +33,34 @@ async def test_runs_of_lost_workers_are_granted_again_and_late_reports_are_refus
         print("late reports refused:", await fleet.metric("noonmark_refused_reports_total") - refused)
     await load.flows()
     await load.verify()
+
+
+async def test_what_runs_at_most_once_begins_once_whatever_ends_its_worker(fleet: Fleet) -> None:
+    """Signalled twice, or killed: a started attempt is nobody else's."""
+    node = fleet.start_node()
+    hurried, killed = fleet.start_worker(), fleet.start_worker()
+    await fleet.ready(nodes=1, workers=2)
+    async with Client(node.address) as client:
+        await client.create_job(JobSpec(name="once", task="stay", delivery="at_most_once"))
+        runs = await client.submit([Submission(job="once")] * 12)
+        await eventually(lambda: len(fleet.executions()) == 12, 20)
+        ends = {
+            hurried.pid: (1, Outcome.RELEASED, True),
+            killed.pid: (1, Outcome.LOST, True),
+        }
+        begun = {one.run: one.pid for one in fleet.executions()}
+        hurried.signal(signal.SIGTERM)
+        await eventually(lambda: "draining" in hurried.log.read_text(), 10)
+        hurried.signal(signal.SIGTERM)
+        killed.kill()
+        fleet.start_worker()
+        for run in runs:
+            await eventually(lambda run=run: _ended(fleet, run), 25, 0.1)
+            assert await fleet.history(run) == [ends[begun[run]]]
+            told = (await client.explain_run(run)).story
+            assert (told[-1].code, "at most once" in told[-1].sentence) == ("gave_up", True)
+        assert {letter.reason for letter in (await client.dead_letters("once")).items} == {"at_most_once"}
+        assert len(fleet.executions()) == 12
 
 
 async def _due_heap(fleet: Fleet, client: Client, load: Load, but: set[int]) -> tuple[Process, str]:

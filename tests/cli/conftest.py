@@ -70,7 +70,7 @@ class Server:
     def __init__(self, database_url: str) -> None:
         port = free_port()
         self.address = f"http://127.0.0.1:{port}"
-        node = ("node", "--port", str(port), "--database-url", database_url)
+        node = ("node", "--port", str(port), "--database-url", database_url, "--processes", "2")
         worker = ("worker", "--server", self.address, "tests.cli.tasks:app")
         self._processes = [self._start(*node), self._start(*worker)]
 

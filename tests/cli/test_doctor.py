@@ -42,6 +42,17 @@ def of(part: str, **changes: Any) -> Facts:
     return replace(FACTS, examination=replace(FACTS.examination, **{part: changed}))
 
 
+def processes(count: int) -> list[NodeInfo]:
+    """Of one node."""
+    return [
+        NodeInfo(
+            id=n, address=f"http://node:{n}", state="alive", shards=8, version="1", started_at=NOON, node="http://node",
+            process=n,
+        )
+        for n in range(1, count + 1)
+    ]  # fmt: skip
+
+
 def test_a_healthy_installation():
     checks = judge(FACTS)
     assert worst(checks) == "ok", [check for check in checks if check.grade != "ok"]
@@ -80,6 +91,10 @@ BLOATED = TableFacts(name="run", live_rows=1000, dead_rows=500_000, size_bytes=1
         (of("facts", client_version="2"), "versions", "warn", "1, 2"),
         (of("facts", unreached=["http://b"]), "nodes", "warn", "http://b"),
         (of("facts", workers=[]), "workers", "warn", "0 seen lately"),
+        (of("facts", nodes=processes(2)), "nodes", "ok", "1 alive, with 2 processes"),
+        (of("facts", nodes=[replace(processes(1)[0], state="silent"), *processes(1)]), "nodes", "warn", "http://node"),
+        (of("facts", nodes=processes(20)), "connections", "ok", "10 of 100"),
+        (of("facts", nodes=processes(21)), "connections", "warn", "21 processes of nodes take up to 84"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_figure_and_what_to_do(facts, name, grade, said):

@@ -10,7 +10,7 @@ import pytest
 from noonmark.cli.manifest import lines
 from noonmark.cli.manifest.export import to_manifest
 from noonmark.cli.manifest.lines import read_documents
-from noonmark.cli.manifest.plan import Change, make_plan
+from noonmark.cli.manifest.plan import FieldChange, make_plan
 from noonmark.cli.manifest.read import InvalidManifest, read_manifests, read_text
 from noonmark.cli.output import to_json, to_yaml
 from noonmark.errors import Conflict, InvalidInput
@@ -154,11 +154,11 @@ def test_a_plan_tells_each_field():
     assert step.action == "change"
     assert step.version == 4
     assert sorted(step.changes, key=lambda change: change.field) == [
-        Change("labels.a", None, "b"),
-        Change("labels.c", "d", None),
-        Change("queue", "slow", "default"),
-        Change("retry.max_attempts", 5, 3),
-        Change("schedule", "0 1 * * *", "0 2 * * *"),
+        FieldChange("labels.a", None, "b"),
+        FieldChange("labels.c", "d", None),
+        FieldChange("queue", "slow", "default"),
+        FieldChange("retry.max_attempts", 5, 3),
+        FieldChange("schedule", "0 1 * * *", "0 2 * * *"),
     ]
 
 

@@ -64,6 +64,10 @@ class Up:
     def child(self, noun: str) -> psutil.Process:
         return next(child for child in self.family() if child.cmdline()[3:5] == ["noonmark", noun])
 
+    def processes(self) -> list[psutil.Process]:
+        """Those of the node."""
+        return [child for child in self.family() if child.cmdline()[3:6] == ["noonmark", "node", "start"]]
+
     def stop(self, number: signal.Signals = signal.SIGINT) -> None:
         """Ctrl-C, and everything that it started is gone."""
         family = self.family()
@@ -113,7 +117,7 @@ def up(data_dir: Path) -> Iterator[type[Up]]:
 
 
 def test_the_first_minute_of_a_user(up, data_dir):
-    first = up().ready()
+    first = up("--processes", "2").ready()
     first.until(RAN)
 
     listed = ask(first.url, "job", "list")
@@ -125,8 +129,8 @@ def test_the_first_minute_of_a_user(up, data_dir):
     first.until(RAN)
     assert "Hello, Ada!" in ask(first.url, "run", "show", run_id).stdout
     assert "up-1" in ask(first.url, "worker", "list").stdout
-    assert "alive" in ask(first.url, "node", "list").stdout
-    assert len(json.loads(ask(first.url, "node", "shards", "-o", "json").stdout)) == 64
+    assert re.search(rf"^{first.url} +2 +alive +512 ", ask(first.url, "node", "list").stdout, re.MULTILINE)
+    assert len(json.loads(ask(first.url, "node", "shards", "-o", "json").stdout)) == 512
     assert ask(first.url, "job", "show", "nobody").returncode == 3
     assert ask(first.url, "job", "create", "hello", "--task", "hello").returncode == 4
     unknown = ask(first.url, "job", "create", "x", "--task", "nowhere")
@@ -172,7 +176,9 @@ def test_a_local_admin_key_is_made_once_and_asked_for(up, data_dir):
 
 
 def test_children_that_die_come_back_and_none_outlives_a_killed_parent(up):
-    first = up().ready()
+    first = up("--processes", "2").ready()
+    first.until(RAN)
+    first.processes()[0].kill()
     first.until(RAN)
     first.child("worker").kill()
     first.until("The worker-1 ended with SIGKILL; starting it again")
@@ -182,9 +188,11 @@ def test_children_that_die_come_back_and_none_outlives_a_killed_parent(up):
     first.until(RAN)
 
     node, worker = first.child("node"), first.child("worker")
+    processes = first.processes()
+    assert len(processes) == 2
     postgres = next(child for child in first.family() if child.name() == "postgres")
     first.process.kill()
-    assert psutil.wait_procs([node, worker], timeout=30)[1] == []
+    assert psutil.wait_procs([node, worker, *processes], timeout=30)[1] == []
     assert postgres.is_running()
 
     second = up().ready()

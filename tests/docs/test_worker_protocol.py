@@ -148,7 +148,7 @@ def test_the_table_of_outcomes_is_what_a_worker_may_report() -> None:
 def test_the_bounds_are_the_ones_in_force() -> None:
     limits = Limits()
     assert (limits.delivery_us, limits.overrun_us, limits.claim_runs) == (3_000_000, 60_000_000, 1_000)
-    assert (wire.MAX_AGE_S, dispatch._MOST_WAIT_S, dispatch._MOST_ERROR, dispatch._MOST_RESULT) == (
+    assert (wire.MAX_AGE_S, dispatch._MAX_WAIT_S, dispatch._MAX_ERROR, dispatch._MAX_RESULT) == (
         1,
         60,
         16_384,

@@ -4,21 +4,30 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from noonmark.node.commands.job_commands import create_jobs, delete_job, pause_job, resume_job, update_job
-from noonmark.node.commands.run_commands import cancel_run, submit
-
-from noonmark.clock import Clock
+from noonmark.clock import NEVER_US, Clock
+from noonmark.model.caller import SYSTEM
 from noonmark.model.ids import JobId, RunKey, WorkerId
 from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Outcome
+from noonmark.node.commands.carry_out import carry_out
 from noonmark.node.config import NodeConfig
 from noonmark.node.life import Life
+from noonmark.node.loops.ownership import take
 from noonmark.node.loops.ticker import tick_all
-from noonmark.node.ownership import take
 from noonmark.shard.answers import Granted
 from noonmark.store.connect import OWNER_SETTINGS, Connection, Pool, connect, open_pool
 from noonmark.store.jobs import load_job_rows
 from noonmark.store.ownership import register_node
+from noonmark.wire.commands import (
+    CancelRun,
+    Command,
+    CreateJobs,
+    DeleteJobs,
+    PatchJob,
+    PauseJobs,
+    ResumeJobs,
+    SubmitRuns,
+)
 from noonmark.wire.resources import JobPatch, JobSpec, Submission
 from noonmark.wire.worker import ReportItem
 from tests.conftest import SHARDS
@@ -69,7 +78,7 @@ class NodeByHand:
         await connection.execute("UPDATE noonmark.shard SET watermark = $1", self.clock.now_us())
         config = NodeConfig(database_url=self.database.url, shards=SHARDS, lookahead_s=lookahead_s)
         node_id = await register_node(connection, "http://by-hand", "1", 3_600)
-        self.life = Life(config, self.clock, self.database.pool, node_id, connection, connection)  # type: ignore[arg-type]
+        self.life = Life(config, self.clock, self.database.pool, node_id, connection, connection, 1)  # type: ignore[arg-type]
         self.life.trusted_until_s = float("inf")
         self._committer = asyncio.create_task(self.life.committer.run())
         await take(self.life, SHARDS)
@@ -84,26 +93,36 @@ class NodeByHand:
     # commands
 
     def create(self, spec: JobSpec) -> JobId:
-        [job_id] = self.do(create_jobs(self.life, TENANT, [spec], 1))
-        return job_id
+        [job_id] = self._perform(CreateJobs, specs=[spec])
+        return JobId(job_id)
 
     def change(self, job_id: JobId, patch: JobPatch) -> None:
-        self.do(update_job(self.life, TENANT, job_id, patch, None))
+        self._perform(PatchJob, job_id=job_id, patch=patch)
 
     def pause(self, job_id: JobId) -> None:
-        self.do(pause_job(self.life, TENANT, job_id))
+        self._perform(PauseJobs, job_ids=[job_id])
 
     def resume(self, job_id: JobId) -> None:
-        self.do(resume_job(self.life, TENANT, job_id))
+        self._perform(ResumeJobs, job_ids=[job_id])
 
     def delete(self, job_id: JobId) -> None:
-        self.do(delete_job(self.life, TENANT, job_id, None))
+        self._perform(DeleteJobs, job_ids=[job_id])
 
     def submit(self, submission: Submission) -> None:
-        self.do(submit(self.life, TENANT, [submission], 1))
+        self._perform(SubmitRuns, submissions=[submission])
 
     def cancel(self, key: RunKey) -> None:
-        self.do(cancel_run(self.life, TENANT, key))
+        self._perform(CancelRun, run=key)
+
+    def _perform(self, kind: type[Command[Any]], **said: Any) -> Any:
+        """A change waits until the ticks have come up to it, so there must be one."""
+        asked = {"tenant_id": TENANT, "caller": SYSTEM, "deadline_us": NEVER_US}
+
+        async def perform() -> Any:
+            await tick_all(self.life)
+            return (await carry_out(self.life, kind(**asked, **said))).answer
+
+        return self.do(perform())
 
     # time
 

@@ -1,8 +1,8 @@
 """A node, a worker with the recording tasks, and a client, all in the test's process."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import pytest
@@ -13,6 +13,10 @@ from noonmark.wire.resources import Job, JobSpec
 from noonmark.worker import Worker
 from tests.conftest import Engine, eventually
 from tests.node.tasks import Seen
+
+T = TypeVar("T")
+HEARTBEAT_S = 0.2
+"""By its heartbeats a worker hears what it should stop; tests need not wait for the usual ones."""
 
 
 class Stage(NamedTuple):
@@ -26,7 +30,14 @@ class Stage(NamedTuple):
         return await self.client.create_job(JobSpec(name=name, task=task, input=raw, **spec))
 
     async def now(self) -> datetime:
-        return to_datetime(await self.engine.pool.fetchval("SELECT clock_timestamp()")).astimezone(UTC)
+        return to_datetime(self.engine.now_us()).astimezone(UTC)
+
+    async def pass_time(self, seconds: float) -> None:
+        await self.engine.pass_time(seconds)
+
+    async def until(self, check: Callable[[], T | Awaitable[T]], within_s: float = 10.0) -> T:
+        """The first true answer of `check`, while time passes for the nodes."""
+        return await self.engine.until(check, within_s)
 
     async def ended(self, run: str, within_s: float = 10.0) -> list[str]:
         """The outcomes of a run's attempts, once it has ended."""
@@ -51,7 +62,7 @@ class Stage(NamedTuple):
 
 @pytest.fixture
 async def stage(engine: Engine) -> AsyncIterator[Stage]:
-    await engine.start_node()
+    await engine.start_node(heartbeat_s=HEARTBEAT_S)
     seen = Seen()
     worker = await engine.start_worker(seen.app)
     yield Stage(engine, engine.client(), seen, worker)

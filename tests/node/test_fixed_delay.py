@@ -1,6 +1,5 @@
 """Fixed delays: each run comes so long after the one before it ended, whatever happens to that one."""
 
-import asyncio
 from datetime import timedelta
 from itertools import pairwise
 
@@ -8,7 +7,7 @@ from noonmark.clock import from_datetime
 from noonmark.model.policy import Retry
 from noonmark.schedule import Every, Manual
 from noonmark.wire.resources import Job, JobPatch
-from tests.conftest import Engine, eventually
+from tests.conftest import Engine
 from tests.node.conftest import Stage
 from tests.node.tasks import Seen
 
@@ -35,7 +34,7 @@ async def reaches(stage: Stage, job: Job, count: int, within_s: float = 10.0) ->
     async def enough() -> bool:
         return len(await ended_runs(stage, job)) >= count
 
-    await eventually(enough, within_s)
+    await stage.until(enough, within_s)
     return await ended_runs(stage, job)
 
 
@@ -44,12 +43,19 @@ def apart_us(ended: list[tuple[int, int]]) -> list[int]:
 
 
 async def test_a_run_comes_one_delay_after_the_one_before_it_ended(stage: Stage) -> None:
-    job = await stage.job("delayed", "wait", input=[0.4], schedule=DELAY)
+    job = await stage.job("delayed", "hold", schedule=DELAY)
     assert job.next_at is not None
     assert timedelta(seconds=1) <= job.next_at - job.created_at < timedelta(seconds=1.5)
-    ended = await reaches(stage, job, 4)
+    for count in (1, 2, 3, 4):
+        await stage.until(lambda count=count: len(stage.seen.calls) == count)
+        await stage.pass_time(0.4)
+        stage.seen.gate.set()
+        assert await stage.ended(stage.seen.calls[-1][0]) == ["succeeded"]
+        stage.seen.gate.clear()
+    ended = await ended_runs(stage, job)
+    assert len(ended) == 4
     assert all(SECOND_US <= us < SECOND_US + 1_000 for us in apart_us(ended))
-    assert all(1.4 * SECOND_US <= b[0] - a[0] < 2.4 * SECOND_US for a, b in pairwise(ended))
+    assert all(1.4 * SECOND_US <= b[0] - a[0] < 3 * SECOND_US for a, b in pairwise(ended))
 
 
 async def test_a_fixed_delay_goes_on_after_a_failure_and_a_redrive_adds_no_second_run(stage: Stage) -> None:
@@ -85,16 +91,16 @@ async def test_a_cancelled_run_is_followed_wherever_it_stood(stage: Stage) -> No
         await stage.client.cancel_run(run.id)
         assert await waiting(stage, job) == [(first_us + delay_s * SECOND_US, "waiting")]
     held = await stage.job("held", "hold", schedule=DELAY)
-    await eventually(lambda: stage.seen.calls, 5)
+    await stage.until(lambda: stage.seen.calls, 5)
     await stage.client.cancel_run(stage.seen.calls[0][0])
     await reaches(stage, held, 1)
-    await eventually(lambda: len(stage.seen.calls) >= 2, 5)
+    await stage.until(lambda: len(stage.seen.calls) >= 2, 5)
 
 
 async def test_a_run_that_comes_too_late_to_start_is_followed(stage: Stage) -> None:
     await stage.engine.stop_worker(stage.worker)
     job = await stage.job("late", schedule=DELAY, start_deadline_s=0.1)
-    await asyncio.sleep(1.5)
+    await stage.pass_time(1.5)
     await stage.engine.start_worker(stage.seen.app)
     ended = await reaches(stage, job, 2)
     outcomes = await stage.engine.pool.fetch("SELECT outcome FROM noonmark.attempt ORDER BY nominal_at LIMIT 1")
@@ -107,7 +113,7 @@ async def test_a_paused_fixed_delay_stands_still_and_goes_on(stage: Stage) -> No
     await reaches(stage, job, 1)
     await stage.client.pause_job(job.id)
     count = len(await ended_runs(stage, job))
-    await asyncio.sleep(1.5)
+    await stage.pass_time(1.5)
     assert len(await ended_runs(stage, job)) == count
     [(current_run_us, state)] = await waiting(stage, job)
     assert state == "parked"
@@ -119,12 +125,12 @@ async def test_a_paused_fixed_delay_stands_still_and_goes_on(stage: Stage) -> No
 
 async def test_a_run_that_ends_during_a_pause_is_followed_after_it(stage: Stage) -> None:
     job = await stage.job("held", "hold", schedule=DELAY)
-    await eventually(lambda: stage.seen.calls, 5)
+    await stage.until(lambda: stage.seen.calls, 5)
     await stage.client.pause_job(job.id)
     stage.seen.gate.set()
     await reaches(stage, job, 1)
     await stage.client.update_job(job.id, JobPatch(priority=3))
-    await asyncio.sleep(1.2)
+    await stage.pass_time(1.2)
     assert await waiting(stage, job) == []
     resumed_us = from_datetime((await stage.client.resume_job(job.id)).updated_at)
     [(next_us, _)] = await waiting(stage, job)
@@ -137,11 +143,11 @@ async def test_a_change_gives_the_next_run_its_terms(stage: Stage) -> None:
     [(first_us, _)] = await waiting(stage, job)
     await stage.client.update_job(job.id, JobPatch(task="hold"))
     assert await waiting(stage, job) == [(first_us, "waiting")], "its time stays"
-    await eventually(lambda: stage.seen.calls, 6)
+    await stage.until(lambda: stage.seen.calls, 6)
     await stage.client.update_job(job.id, JobPatch(schedule=Every("30s", pace="delay")))
     stage.seen.gate.set()
     [(_, ended_us)] = await reaches(stage, job, 1)
-    [(next_us, _)] = await eventually(lambda: waiting(stage, job))
+    [(next_us, _)] = await stage.until(lambda: waiting(stage, job))
     assert 0 <= next_us - ended_us - 30 * SECOND_US < 1_000, "the new delay follows the run that was going on"
     changed = await stage.client.update_job(job.id, JobPatch(schedule=Every("1s", pace="delay"), task="record"))
     [(sooner_us, _)] = await waiting(stage, job)
@@ -149,7 +155,7 @@ async def test_a_change_gives_the_next_run_its_terms(stage: Stage) -> None:
     await reaches(stage, job, 3)
     await stage.client.update_job(job.id, JobPatch(schedule=Manual()))
     count = len(stage.seen.calls)
-    await asyncio.sleep(1.5)
+    await stage.pass_time(1.5)
     assert len(stage.seen.calls) <= count + 1
     assert await waiting(stage, job) == []
 
@@ -176,7 +182,7 @@ async def test_a_fixed_delay_keeps_to_its_bounds(stage: Stage) -> None:
     assert ended[0][0] == from_datetime(start)
     await reaches(stage, ends, 2)
     await stage.idle()
-    await asyncio.sleep(1.2)
+    await stage.pass_time(1.2)
     assert len(await ended_runs(stage, job)) == 3
     assert all(us <= from_datetime(now) + 4 * SECOND_US for us, _ in await ended_runs(stage, ends))
     for one in (job, ends):
@@ -187,10 +193,10 @@ async def test_a_fixed_delay_keeps_to_its_bounds(stage: Stage) -> None:
 
 async def test_a_deleted_fixed_delay_is_over(stage: Stage) -> None:
     job = await stage.job("gone", "hold", schedule=DELAY)
-    await eventually(lambda: stage.seen.calls, 5)
+    await stage.until(lambda: stage.seen.calls, 5)
     await stage.client.delete_job(job.id)
     await stage.idle()
-    await asyncio.sleep(1.2)
+    await stage.pass_time(1.2)
     assert len(stage.seen.calls) == 1
 
 
@@ -205,12 +211,12 @@ async def test_a_fixed_delay_goes_on_under_the_next_node(engine: Engine) -> None
     jobs = [await stage.job(f"slow-{n}", "wait", input=[1.5], schedule=DELAY) for n in range(6)]
     jobs += [await stage.job(f"quick-{n}", schedule=DELAY) for n in range(6)]
     await reaches(stage, jobs[-1], 2)
-    await eventually(lambda: "wait" in seen.whats(), 5)
+    await stage.until(lambda: "wait" in seen.whats(), 5)
     await engine.stop_node(first)
     before = {job.id: len(await ended_runs(stage, job)) for job in jobs}
     for job in jobs:
         ended = await reaches(stage, job, before[job.id] + 2, 20)
         assert all(us >= SECOND_US for us in apart_us(ended))
-        await eventually(lambda job=job: waiting(stage, job), 5)
+        await stage.until(lambda job=job: waiting(stage, job), 5)
         assert len(await waiting(stage, job)) <= 1
     await seen.app.close()

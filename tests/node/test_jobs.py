@@ -36,7 +36,7 @@ async def test_a_job_at_a_time_is_a_row_until_then(stage: Stage) -> None:
     job = await stage.job("later", schedule=At(at))
     [sleeps] = await stage.engine.pool.fetch("SELECT sleeps, due_at FROM noonmark.run")
     assert tuple(sleeps) == (True, from_datetime(at))
-    await eventually(lambda: stage.seen.calls, 8)
+    await stage.until(lambda: stage.seen.calls, 8)
     started = await stage.now()
     assert timedelta(0) <= started - at < timedelta(seconds=1)
     assert stage.seen.nominals_us == [from_datetime(at)]
@@ -47,7 +47,7 @@ async def test_a_job_at_a_time_is_a_row_until_then(stage: Stage) -> None:
 async def test_cron_and_every_fire_at_their_nominal_times(stage: Stage) -> None:
     every = await stage.job("every", input=["every"], schedule=Every("1s"))
     await stage.job("cron", input=["cron"], schedule=Cron("* * * * * *"))
-    await eventually(lambda: len(stage.seen.calls) >= 6, 8)
+    await stage.until(lambda: len(stage.seen.calls) >= 6, 8)
     for what in ("every", "cron"):
         nominals = [us for us, call in zip(stage.seen.nominals_us, stage.seen.calls, strict=True) if call[2] == what]
         assert nominals == list(range(nominals[0], nominals[-1] + 1, SECOND_US))
@@ -58,14 +58,14 @@ async def test_cron_and_every_fire_at_their_nominal_times(stage: Stage) -> None:
 async def test_nothing_starts_after_a_pause_and_all_that_waits_continues_after_the_resume(stage: Stage) -> None:
     job = await stage.job("paused", input=["tick"], schedule=Every("1s"))
     await stage.job("blocker", "hold")
-    await eventually(lambda: stage.seen.calls)
+    await stage.until(lambda: stage.seen.calls)
     # More submissions than the worker takes at once, so that some wait when the pause comes.
     runs = await stage.client.submit([Submission(job="paused", input=msgspec.Raw(b'["bulk"]')) for _ in range(3_000)])
     await stage.client.pause_job(job.id)
     at_pause = len(stage.seen.calls)
     with pytest.raises(JobPaused):
         await stage.client.trigger_job(job.id)
-    await asyncio.sleep(1.5)  # two occurrences pass
+    await stage.pass_time(1.5)  # two occurrences pass
     started = len(stage.seen.calls)
     granted = await stage.engine.pool.fetchval("SELECT count(*) FROM noonmark.run WHERE NOT parked")
     assert granted == 0
@@ -77,7 +77,7 @@ async def test_nothing_starts_after_a_pause_and_all_that_waits_continues_after_t
     resumed = await stage.client.resume_job(job.id)
     after_us = from_datetime(resumed.updated_at)
     await eventually(lambda: {call[0] for call in stage.seen.calls} >= set(runs), 15)
-    await eventually(lambda: max(stage.seen.nominals_us) > after_us + SECOND_US, 5)
+    await stage.until(lambda: max(stage.seen.nominals_us) > after_us + SECOND_US, 5)
     ticks = sorted(us for us, call in zip(stage.seen.nominals_us, stage.seen.calls, strict=True) if call[2] == "tick")
     assert len(ticks) == len(set(ticks))
     assert not [us for us in ticks if before_us < us <= after_us], "an occurrence of the pause was fired"
@@ -97,7 +97,7 @@ async def test_a_retry_of_a_paused_job_is_parked_and_continues(stage: Stage) -> 
     await eventually(lambda: _state(stage, run, "parked"))
     await stage.engine.start_worker(stage.seen.app)
     stage.seen.gate.set()
-    await asyncio.sleep(0.5)
+    await stage.pass_time(0.5)
     assert await _state(stage, run, "parked")
     await stage.client.resume_job(job.id)
     assert await stage.ended(run) == ["released", "succeeded"]
@@ -118,7 +118,7 @@ async def test_inbox_rows_and_dead_letters_of_a_paused_job_do_not_start(stage: S
     started = len(stage.seen.calls)
     assert await stage.client.redrive([dead]) == 1
     await eventually(lambda: stage.engine.pool.fetchval("SELECT count(*) = 2 FROM noonmark.run"), 5)
-    await asyncio.sleep(0.3)
+    await stage.pass_time(0.3)
     assert len(stage.seen.calls) == started
     await stage.client.resume_job(job.id)
     await eventually(lambda: len(stage.seen.calls) == started + 2)
@@ -126,13 +126,13 @@ async def test_inbox_rows_and_dead_letters_of_a_paused_job_do_not_start(stage: S
 
 async def test_a_change_replaces_what_was_planned(stage: Stage) -> None:
     job = await stage.job("changing", input=["old"], schedule=Every("1s"))
-    await eventually(lambda: len(stage.seen.calls) >= 2, 5)
+    await stage.until(lambda: len(stage.seen.calls) >= 2, 5)
     changed = await stage.client.update_job(
         job.id, JobPatch(schedule=Every("2s"), input=msgspec.Raw(b'["new"]')), version=1
     )
     assert changed.version == 2
     changed_us = from_datetime(changed.updated_at)
-    await eventually(lambda: stage.seen.whats().count("new") >= 2, 8)
+    await stage.until(lambda: stage.seen.whats().count("new") >= 2, 8)
     fired = list(zip(stage.seen.nominals_us, stage.seen.whats(), strict=True))
     assert all((what == "new") == (us > changed_us) for us, what in fired)
     new = sorted(us for us, what in fired if what == "new")
@@ -146,7 +146,7 @@ async def test_a_single_run_is_not_repeated_by_a_change_of_its_job(stage: Stage,
     at = (await stage.now()) + timedelta(seconds=0.3)
     await stage.job("now", input=["now"], schedule=Now())
     await stage.job("at", input=["at"], schedule=At(at))
-    await eventually(lambda: sorted(stage.seen.whats()) == ["at", "now"], 5)
+    await stage.until(lambda: sorted(stage.seen.whats()) == ["at", "now"], 5)
     await stage.idle()
     for name in ("now", "at"):
         if verb == "update":
@@ -154,7 +154,7 @@ async def test_a_single_run_is_not_repeated_by_a_change_of_its_job(stage: Stage,
         else:
             await stage.client.pause_job(name)
             await stage.client.resume_job(name)
-    await asyncio.sleep(0.5)
+    await stage.pass_time(0.5)
     assert sorted(stage.seen.whats()) == ["at", "now"]
     assert len(await stage.finals()) == 2
 
@@ -166,19 +166,19 @@ async def test_a_single_run_keeps_its_time_when_its_job_changes_before(stage: St
     await stage.client.pause_job(job.id)
     assert await planned(stage, job.id) == []
     await stage.client.resume_job(job.id)
-    await eventually(lambda: stage.seen.nominals_us == [from_datetime(at)], 8)
+    await stage.until(lambda: stage.seen.nominals_us == [from_datetime(at)], 8)
     await stage.idle()
     assert len(await stage.finals()) == 1
 
 
 async def test_an_occurrence_that_was_cancelled_ahead_stays_cancelled(stage: Stage) -> None:
     job = await stage.job("soon", schedule=Every("1s"))
-    await eventually(lambda: stage.seen.calls)
+    await stage.until(lambda: stage.seen.calls)
     run = max((await stage.client.list_runs(job.id)).items, key=lambda run: run.nominal_at)
     await stage.client.cancel_run(run.id)
     await stage.client.pause_job(job.id)
     await stage.client.resume_job(job.id)
-    await eventually(lambda: max(stage.seen.nominals_us) > from_datetime(run.nominal_at), 8)
+    await stage.until(lambda: max(stage.seen.nominals_us) > from_datetime(run.nominal_at), 8)
     assert run.id not in {call[0] for call in stage.seen.calls}
     assert await stage.ended(run.id) == ["cancelled"]
 
@@ -186,7 +186,7 @@ async def test_an_occurrence_that_was_cancelled_ahead_stays_cancelled(stage: Sta
 async def test_a_deleted_job_stops_and_says_so(stage: Stage) -> None:
     job = await stage.job("gone", "hold", schedule=Every("1s"))
     later = await stage.client.trigger_job(job.id, at=(await stage.now()) + timedelta(hours=1))
-    await eventually(lambda: stage.seen.calls)
+    await stage.until(lambda: stage.seen.calls)
     running = stage.seen.calls[0][0]
     await stage.client.delete_job(job.id)
     started = len(stage.seen.calls)
@@ -195,7 +195,7 @@ async def test_a_deleted_job_stops_and_says_so(stage: Stage) -> None:
     assert await stage.ended(later) == ["withdrawn"]
     assert await stage.ended(running) == ["cancelled"]
     await stage.idle()
-    await asyncio.sleep(1.2)
+    await stage.pass_time(1.2)
     assert len(stage.seen.calls) <= started + 1
     await stage.job("gone")
 
@@ -221,7 +221,7 @@ async def test_jitter_is_the_jobs_own_and_stays_within_the_window(stage: Stage) 
         for n in range(30)
     ]
     await stage.client.create_jobs(specs)
-    await eventually(lambda: len(stage.seen.calls) >= 75, 12)
+    await stage.until(lambda: len(stage.seen.calls) >= 75, 12)
     rows = await stage.engine.pool.fetch("SELECT job_id, nominal_at, due_at FROM noonmark.attempt")
     offsets: dict[int, set[int]] = {}
     for job_id, nominal_us, due_us in rows:

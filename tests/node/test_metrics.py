@@ -18,6 +18,8 @@ SERIES = [
     "noonmark_ownership_changes_total",
     "noonmark_commit_seconds_bucket",
     "noonmark_loop_lag_seconds_bucket",
+    "noonmark_loop_seconds_bucket",
+    "noonmark_loop_late_seconds_bucket",
     "noonmark_shards_owned",
 ]
 

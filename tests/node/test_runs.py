@@ -14,6 +14,8 @@ from noonmark.errors import Conflict, NotFound, TooLarge
 from noonmark.model.policy import Retry
 from noonmark.shard.limits import Limits
 from noonmark.wire.resources import JobSpec, Submission
+from noonmark.worker.nodes import Node
+from noonmark.worker.report import Reports
 from tests.conftest import Engine, eventually
 from tests.node.conftest import Stage
 from tests.node.tasks import Seen
@@ -48,7 +50,8 @@ async def test_a_submission_belongs_to_the_users_transaction(stage: Stage) -> No
             await user.execute("INSERT INTO orders VALUES (1)")
             await user.execute("SELECT noonmark.submit('from-sql', '[\"sql\"]')")
             await submit_in(user, "from-sql", ["sdk"], priority=9)
-            await asyncio.sleep(0.2)
+            await stage.engine.ticked("inbox")
+            assert await stage.engine.pool.fetchval("SELECT count(*) FROM noonmark.run") == 0
             assert stage.seen.calls == []
         await eventually(lambda: sorted(stage.seen.whats()) == ["sdk", "sql"])
         transaction = user.transaction()
@@ -57,7 +60,7 @@ async def test_a_submission_belongs_to_the_users_transaction(stage: Stage) -> No
         await transaction.rollback()
         at = (await stage.now()) + timedelta(seconds=1)
         await submit_in(user, "from-sql", ["later"], at=at)
-        await eventually(lambda: stage.seen.whats().count("later"), 5)
+        await stage.until(lambda: stage.seen.whats().count("later"), 5)
         assert (await stage.now()) >= at
         assert "never" not in stage.seen.whats()
         with pytest.raises(asyncpg.PostgresError, match="no job named"):
@@ -107,7 +110,7 @@ async def test_a_run_that_comes_too_late_expires(stage: Stage) -> None:
     await stage.job("strict", start_deadline_s=0.5)
     await stage.job("patient")
     strict, patient = await stage.client.submit([Submission(job="strict"), Submission(job="patient")])
-    await asyncio.sleep(0.7)
+    await stage.pass_time(0.7)
     await stage.engine.start_worker(stage.seen.app)
     assert await stage.ended(strict) == ["expired"]
     assert await stage.ended(patient) == ["succeeded"]
@@ -221,11 +224,53 @@ async def test_at_most_once_is_not_repeated_after_its_worker_is_lost(engine: Eng
     task.cancel()  # without a farewell: it falls silent
     await asyncio.gather(task, return_exceptions=True)
     engine._workers.clear()
+    for _ in range(2):
+        await stage.pass_time(1)
+        await engine.ticked("rescuer")
     seen.gate.set()
     await engine.start_worker(seen.app)
     assert await stage.ended(once) == ["lost"]
-    assert (await stage.client.get_run(once)).state == "dead"
+    gone = await stage.client.get_run(once)
+    assert (gone.state, gone.reason) == ("dead", "at_most_once")
     assert await stage.ended(more) == ["lost", "succeeded"]
     nominal_us = from_datetime((await stage.client.get_run(more)).nominal_at)
     assert nominal_us % 1_000
     await seen.app.close()
+
+
+async def test_at_most_once_is_not_repeated_after_its_worker_was_stopped(stage: Stage) -> None:
+    await stage.job("once", "hold", delivery="at_most_once")
+    await stage.job("more", "hold")
+    once, more = await stage.client.submit([Submission(job="once"), Submission(job="more")])
+    await eventually(lambda: len(stage.seen.calls) == 2)
+    await stage.engine.stop_worker(stage.worker)  # with no time of grace: what runs is handed back
+    stage.seen.gate.set()
+    await stage.engine.start_worker(stage.seen.app)
+    assert await stage.ended(more) == ["released", "succeeded"]
+    assert await stage.ended(once) == ["released"]
+    assert stage.seen.attempts_of(once) == [1]
+    [dead] = (await stage.client.dead_letters("once")).items
+    assert (dead.run, dead.reason) == (once, "at_most_once")
+    told = [line.sentence for line in (await stage.client.explain_run(once)).story]
+    assert told[-2].startswith("attempt 1 was handed back")
+    assert "at most once" in told[-1]
+
+
+async def test_at_most_once_goes_to_somebody_else_if_its_answer_was_lost(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The node has granted the run, and its answer never arrives: the worker says so when it is asked."""
+    await engine.start_node(limits=Limits(delivery_us=600_000), heartbeat_s=0.2)
+    seen = Seen()
+    stage = Stage(engine, engine.client(), seen, await engine.start_worker(seen.app))
+    await stage.job("once", "record", delivery="at_most_once")
+    hold, lost = Reports.hold, []
+
+    def lose_the_first(self: Reports, grant: int, node: Node, runs: int) -> bool:
+        lost.append(grant)
+        return len(lost) > 1 and hold(self, grant, node, runs)
+
+    monkeypatch.setattr(Reports, "hold", lose_the_first)
+    run = await stage.client.trigger_job("once")
+    assert await stage.ended(run) == ["released", "succeeded"]
+    assert stage.seen.attempts_of(run) == [2]

@@ -10,6 +10,7 @@ import pytest
 from noonmark import App, Retry, errors
 from noonmark.client.handle import RunHandle
 from tests.conftest import Engine, eventually
+from tests.node.conftest import HEARTBEAT_S
 
 
 class Lossy:
@@ -68,7 +69,7 @@ class Stage:
 
 @pytest.fixture
 async def stage(engine: Engine) -> AsyncIterator[Stage]:
-    await engine.start_node()
+    await engine.start_node(heartbeat_s=HEARTBEAT_S)
     stage = Stage(engine.address)
     await engine.start_worker(stage.app)
     yield stage
@@ -99,7 +100,6 @@ async def test_following_a_run_to_its_end(stage):
 async def test_waiting_on_a_thread_without_a_loop(stage):
     run = stage.hold.sync
     waiting = asyncio.create_task(asyncio.to_thread(lambda: run.submit(7).result(timeout_s=20)))
-    await asyncio.sleep(0)
     stage.gate.set()
     assert await waiting == 7
 

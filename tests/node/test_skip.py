@@ -39,7 +39,7 @@ async def test_it_holds_through_a_restart_a_change_and_a_pause(stage: Stage, cal
     await call.done("POST", f"/v1/jobs/{job.id}/resume")
     await restart(stage.engine, stage.seen.app)
     last_us = instant(coming[8]["nominal_at"])
-    await eventually(lambda: last_us in stage.seen.nominals_us, 20)
+    await stage.until(lambda: last_us in stage.seen.nominals_us, 20)
     assert instant(skipped) not in stage.seen.nominals_us
     assert instant(coming[7]["nominal_at"]) in stage.seen.nominals_us
     run = await call.done("GET", f"/v1/runs/{answer['run']}")
@@ -52,16 +52,12 @@ async def test_a_node_that_takes_over_late_does_not_make_up_for_it(stage: Stage,
     skipped_us = instant(coming[5]["nominal_at"])
     await call.done("POST", f"/v1/jobs/{job.id}/skip", {"nominal_at": coming[5]["nominal_at"]})
     await stage.engine.stop_node()
-    await eventually(lambda: _passed(stage, skipped_us + 2_000_000), 15)
+    await stage.pass_time((skipped_us + 2_000_000 - from_datetime(await stage.now())) / 1_000_000)
     await stage.engine.start_node()
     await stage.engine.start_worker(stage.seen.app)
-    await eventually(lambda: skipped_us + 1_000_000 in stage.seen.nominals_us, 20)
+    await stage.until(lambda: skipped_us + 1_000_000 in stage.seen.nominals_us, 20)
     assert skipped_us - 1_000_000 in stage.seen.nominals_us
     assert skipped_us not in stage.seen.nominals_us
-
-
-async def _passed(stage: Stage, instant_us: int) -> bool:
-    return from_datetime(await stage.now()) > instant_us
 
 
 async def test_a_run_that_waits_is_withdrawn(stage: Stage, call: Calling) -> None:
@@ -72,7 +68,8 @@ async def test_a_run_that_waits_is_withdrawn(stage: Stage, call: Calling) -> Non
     assert await stage.engine.pool.fetchval("SELECT count(*) FROM noonmark.run") == 0
     assert await call.done("POST", f"/v1/jobs/{job.id}/skip") == answer
     await call.done("PATCH", f"/v1/jobs/{job.id}", {"priority": 3})
-    await eventually(lambda: _passed(stage, from_datetime(at) + 1_000_000))
+    await stage.pass_time(3.5)
+    await stage.idle()
     assert stage.seen.calls == []
 
 
@@ -99,14 +96,14 @@ async def test_what_was_taken_back_within_the_lookahead_fires(stage: Stage, call
     named = (await fires(call, job.id))[2]["nominal_at"]
     await call.done("POST", f"/v1/jobs/{job.id}/skip", {"nominal_at": named})
     await call.done("DELETE", f"/v1/jobs/{job.id}/skip?nominal_at={quote(named)}")
-    await eventually(lambda: instant(named) in stage.seen.nominals_us)
+    await stage.until(lambda: instant(named) in stage.seen.nominals_us)
 
 
 async def test_a_fixed_delay_goes_on_after_the_skipped_run(stage: Stage, call: Calling) -> None:
     job = await stage.job("delayed", schedule=Every("2s", pace="delay"))
     first = await call.done("POST", f"/v1/jobs/{job.id}/skip")
     assert await call.done("POST", f"/v1/jobs/{job.id}/skip") == first
-    await eventually(lambda: stage.seen.calls, 8)
+    await stage.until(lambda: stage.seen.calls, 8)
     assert stage.seen.nominals_us[0] == instant(first["nominal_at"]) + 2_000_000
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from noonmark.node.loops.zones import follow_zones
+from noonmark.node.loops.zones import ZonesLoop
 from noonmark.schedule import zones
 from noonmark.shard.timetable import Timetable
 from tests.node.conftest import Stage
@@ -18,15 +18,15 @@ async def test_a_changed_database_reaches_the_schedules(tmp_path: Path, monkeypa
     shutil.copytree(str(files("tzdata") / "zoneinfo"), folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     monkeypatch.setenv("NOONMARK_TZDIR", str(folder))
     table = Timetable(grace_us=0)
-    life = SimpleNamespace(timetable=table)
+    loop = ZonesLoop(SimpleNamespace(timetable=table))  # type: ignore[arg-type]
     try:
-        await follow_zones(life)  # type: ignore[arg-type]
+        await loop.tick()
         table.add(0, 1, "cron:0 9 * * *|Europe/Berlin|j0")
         before_us = table.recurrence(1).next_after(1_800_000_000_000_000)
-        await follow_zones(life)  # type: ignore[arg-type]
+        await loop.tick()
         assert table.recurrence(1).next_after(1_800_000_000_000_000) == before_us
         shutil.copy(folder / "Asia/Tokyo", folder / "Europe/Berlin")
-        await follow_zones(life)  # type: ignore[arg-type]
+        await loop.tick()
         after_us = table.recurrence(1).next_after(1_800_000_000_000_000)
         assert before_us is not None
         assert after_us is not None

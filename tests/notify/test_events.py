@@ -12,6 +12,12 @@ from tests.node.tasks import Seen
 from tests.notify.conftest import QUICK, Receiver, Subscribe
 
 
+async def passes(stage: Stage, seconds: float) -> None:
+    """Time passes, and the notifier looks."""
+    await stage.pass_time(seconds)
+    await stage.engine.ticked("notifier")
+
+
 async def test_a_failure_and_the_recovery_after_it(stage: Stage, receiver: Receiver, subscribe: Subscribe) -> None:
     await subscribe("failed", "dead", "recovered", job=(await stage.job("flaky", "fail", [1], retry=QUICK)).id)
     await stage.job("steady")
@@ -70,6 +76,8 @@ async def test_at_most_one_notice_of_a_kind_and_job_in_the_quiet_time(
         told = await receiver.notices(1)
         return sum(1 + one["folded"] for one in told) == 11
 
+    await stage.idle()
+    await passes(stage, 1.5)
     await eventually(all_told)
     told = [one["job"]["name"] for one in await receiver.notices(1)]
     assert told.count("worse") == 1
@@ -80,6 +88,7 @@ async def test_a_run_that_waits_too_long_is_late(stage: Stage, receiver: Receive
     await subscribe("late", late_after_s=0.3, quiet_s=0)
     await stage.job("stuck", queue="nobody")
     run = await stage.client.trigger_job("stuck")
+    await passes(stage, 0.4)
     [told] = await receiver.notices(1)
     assert (told["type"], told["run"]["id"], told["run"]["state"]) == ("run.late", run, "waiting")
     assert told["run"]["late_s"] > 0.3
@@ -94,6 +103,7 @@ async def test_a_job_that_should_have_run_is_silent_and_then_recovers(
 ) -> None:
     job = await stage.job("tick", queue="nobody", schedule=Every(every="1s"))
     await subscribe("silent", "recovered", job=job.id, grace_s=0.5)
+    await passes(stage, 2.5)
     [told] = await receiver.notices(1)
     assert (told["type"], told["job"]["id"], told["run"]) == ("job.silent", job.id, None)
     assert told["silence"]["last_success_at"] is None
@@ -108,6 +118,7 @@ async def test_silence_of_a_job_that_is_expected_every_so_often(
     await stage.job("manual")
     await stage.job("other")
     await subscribe("silent", job="manual", expect_every_s=1, grace_s=0.2)
+    await passes(stage, 1.5)
     [told] = await receiver.notices(1)
     assert (told["type"], told["job"]["name"]) == ("job.silent", "manual")
 

@@ -61,8 +61,8 @@ class Commands:
             return
         batch = self.owner.take_outbox()
         self.heads.pop(job_id, None)
-        self.owner.withdraw(job_id)
-        granted = self.owner.granted_of(job_id)
+        self.owner.withdraw({job_id})
+        granted = [nominal_us for _, nominal_us in self.owner.granted_of({job_id})]
         if verb == "delete":
             for nominal_us in granted:
                 self.owner.cancel((job_id, nominal_us), self.now_us())
@@ -80,7 +80,7 @@ class Commands:
 
     def _withdraw_again(self, job_id):
         """The commit may have made the next run of a fixed delay."""
-        self.owner.withdraw(job_id)
+        self.owner.withdraw({job_id})
 
     def _delete(self, client, job_id):
         yield from self._pause(client, job_id, "delete")

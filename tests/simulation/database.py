@@ -26,6 +26,10 @@ class Database:
         self.world.log("the database stalls")
         self._back_us = self.world.now_us + duration_us
 
+    @property
+    def away(self):
+        return self.world.now_us < self._back_us
+
     def ask(self, process, transaction, done, failed):
         """Applies `transaction(now_us)` and tells the process its result, or that it failed, or that nobody knows."""
         self.world.at(

@@ -64,7 +64,7 @@ class Chaos:
         self.rng = rng = world.rng
         # Each world has its own mix, so that rare combinations come together in some.
         kinds = (self.crash, self.freeze, self.kill_worker, self.freeze_worker, self.restart_database,
-                 self.stall_database, self.stop, self.drift)  # fmt: skip
+                 self.stall_database, self.stop, self.drift, self.stop_worker)  # fmt: skip
         self.kinds = rng.sample(kinds, rng.randrange(1, len(kinds) + 1))
         self.interval_us = rng.choice((700_000, 1_500_000, 4_000_000))
         world.network.loss = rng.choice((0.0, 0.02, 0.15))
@@ -98,6 +98,12 @@ class Chaos:
         index = self.rng.randrange(len(self.world.workers))
         self.world.workers[index].crash()
         self.world.start_worker(index)
+
+    def stop_worker(self):
+        index = self.rng.randrange(len(self.world.workers))
+        if not self.world.workers[index].frozen:
+            self.world.workers[index].stop()
+            self.world.start_worker(index)
 
     def freeze_worker(self):
         worker = self.rng.choice(self.world.workers)

@@ -27,7 +27,8 @@ class Checks:
         """key -> when its submission was acknowledged."""
         self.running = defaultdict(dict)
         """key -> {worker_id: attempt} of what workers execute at this instant."""
-        self._attempts = set()
+        self._attempts = {}
+        """(key, attempt) -> the worker that started it."""
         self._delayed = {}
         """job_id -> the key of the latest run of its fixed delay."""
         self._told = {}
@@ -98,11 +99,11 @@ class Checks:
 
     def starts(self, worker_id, key, attempt):
         require((key, attempt) not in self._attempts, "attempts increase", key, attempt, "is started twice")
-        self._attempts.add((key, attempt))
+        self._attempts[key, attempt] = worker_id
         for other, older in self.running[key].items():
             end = self.world.store.ends.get((key, older))
             require(
-                end in (Reason.WORKER_LOST, Reason.TIMED_OUT, Reason.ATTEMPTS_EXHAUSTED),
+                end in (Reason.WORKER_LOST, Reason.TIMED_OUT, Reason.ATTEMPTS_EXHAUSTED, Reason.AT_MOST_ONCE),
                 "no two live attempts", key, "attempt", attempt, "on", worker_id, "while", other, "runs", older,
                 "which ended as", end,
             )  # fmt: skip
@@ -110,8 +111,10 @@ class Checks:
         if self.world.policy_of(key[0]).delivery == "at_most_once":
             store = self.world.store
             for older in range(store.redriven.get(key, 0) + 1, attempt):
-                unheard = store.ends.get((key, older)) in (Reason.WORKER_LOST, Reason.UNDELIVERED)
-                require(not unheard or (key, older) not in self._attempts, "at most once", key, "after", older)
+                starter = self._attempts.get((key, older))
+                told = self._told.get((key, older, starter)) in (Outcome.FAILED, Outcome.TIMED_OUT)
+                heard = told and store.ends.get((key, older)) in (Reason.FAILED, Reason.TIMED_OUT)
+                require(starter is None or heard, "at most once", key, "after", older)
 
     def stops(self, worker_id, key):
         self.running[key].pop(worker_id, None)

@@ -137,7 +137,7 @@ class DeleteSparesTheGrantedLate(Life):
 
     def _asked(self, change, job_id, *args):
         if change.__name__ == "delete":
-            args = (self.owner.granted_of(job_id), *args[1:])
+            args = ([nominal_us for _, nominal_us in self.owner.granted_of({job_id})], *args[1:])
         return super()._asked(change, job_id, *args)
 
 
@@ -165,8 +165,8 @@ class GrantsMissedTooSoon(Life):
 class OldHeartbeatsBelieved(Life):
     """A heartbeat that lay in a buffer is taken for what the worker holds now."""
 
-    def hear_heartbeat(self, worker_id, worker, grants, sent_us):
-        super().hear_heartbeat(worker_id, worker, grants, self.world.now_us)
+    def hear_heartbeat(self, worker_id, worker, grants, sent_us, never):
+        super().hear_heartbeat(worker_id, worker, grants, self.world.now_us, never)
 
 
 class OldAnswersStart(Worker):
@@ -201,8 +201,8 @@ class AttemptsReused(Owner):
 class UndeliveredKept(Owner):
     """Grants that never arrived are not taken back."""
 
-    def heartbeat(self, worker_id, grant_ids, now_us):
-        return super().heartbeat(worker_id, [*grant_ids, *self.fleet.workers[worker_id].grants], now_us)
+    def heartbeat(self, worker_id, grant_ids, now_us, never):
+        return super().heartbeat(worker_id, [*grant_ids, *self.fleet.workers[worker_id].grants], now_us, ())
 
 
 class SilentKept(Owner):
@@ -221,6 +221,20 @@ class ClaimsOfTheSilentKept(Owner):
         claims = self._claims.copy()
         super().rescue(now_us)
         self._claims = claims
+
+
+class SilenceBeginsAnew(Life):
+    """Each new owner gives the workers of its grants their whole time to be silent."""
+
+    def last_heard_us(self, worker_id):
+        return self.now_us()
+
+
+class OutagesAreSilence(Life):
+    """What no node could hear counts as silence, and a new node gives nobody time to appear."""
+
+    def last_heard_us(self, worker_id):
+        return self.store.seen_us.get(worker_id, 0)
 
 
 class PagesUnfiltered(Owner):
@@ -258,6 +272,22 @@ class LostIsReleased(Owner):
         if end.outcome is Outcome.LOST:
             end = Ended(Outcome.RELEASED, now_us)
         super()._end_attempt(live, grant, end, now_us, reason)
+
+
+class StartedIsHandedOn(Owner):
+    """An attempt of an at-most-once run that its worker began and handed back is tried again."""
+
+    def _end_attempt(self, live, grant, end, now_us, reason=None):
+        if end.outcome is Outcome.RELEASED:
+            end = Ended(Outcome.RELEASED, now_us)
+        super()._end_attempt(live, grant, end, now_us, reason)
+
+
+class UnnamedIsUnstarted(Owner):
+    """What a worker does not name is taken for never received, also where it must not begin twice."""
+
+    def heartbeat(self, worker_id, grant_ids, now_us, never):
+        return super().heartbeat(worker_id, grant_ids, now_us, set(self.fleet.workers[worker_id].grants))
 
 
 class AnyEndFollowed(Store):
@@ -330,7 +360,9 @@ PARTS = (
     SleptThroughHeartbeats, RefusedUnheard, TickWatermarkLate, PageBeforeCommit, DropAfterGiving, FoundUnfiltered,
     CancelAfterCommit, DeleteSparesTheGrantedLate, ResumeForgetsHistory, GrantsMissedTooSoon, OldHeartbeatsBelieved,
     OldAnswersStart, AnyReportCounts, AttemptsReused, UndeliveredKept, SilentKept, ClaimsOfTheSilentKept,
-    PagesUnfiltered, MarkTooFar, MarkDropped, LostIsReleased, AnyEndFollowed, FollowedApart, FollowersForgotten,
+    SilenceBeginsAnew, OutagesAreSilence,
+    PagesUnfiltered, MarkTooFar, MarkDropped, LostIsReleased, StartedIsHandedOn, UnnamedIsUnstarted,
+    AnyEndFollowed, FollowedApart, FollowersForgotten,
     FollowersStay, CancelledUnfollowed,
 )  # fmt: skip
 CRAMPED = Limits(**PATIENCE, **ROOM[-1], overrun_us=OVERRUN_US[-1])
@@ -355,6 +387,9 @@ WEATHER = {
     GrantsMissedTooSoon: {"kinds": ["stall_database"], "interval_us": 2_500_000, "slow": 0.4, "loss": 0.0},
     OldAnswersStart: {"kinds": ["freeze_worker"], "interval_us": 3_000_000, "slow": 0.3},
     OldHeartbeatsBelieved: {"slow": 0.6, "loss": 0.0, "kinds": ["drift"]},
+    UnnamedIsUnstarted: {"kinds": ["stop_worker"], "interval_us": 1_500_000, "loss": 0.3, "weights": BUSY},
+    SilenceBeginsAnew: {"kinds": ["kill_worker", "stop"], "interval_us": 1_500_000, "loss": 0.0, "weights": BUSY},
+    OutagesAreSilence: {"kinds": ["crash", "restart_database"], "interval_us": 1_500_000, "weights": BUSY},
     MarkDropped: {**SLOW_DATABASE, "kinds": ["drift"], "limits": CRAMPED},
 }
 """Where a bug shows only in rare circumstances, these are made less rare."""

@@ -16,6 +16,7 @@ from tests.simulation.serial import Serial
 from tests.simulation.store import Refused
 
 SECOND_US = 1_000_000
+HEARD_US = SECOND_US
 BEAT_AGE_US = SECOND_US // 2
 """An older heartbeat is a sign of life and no more: the worker may have received a grant since it was sent."""
 
@@ -45,6 +46,7 @@ class Host:
     def call(self, event, *args):
         """A message for whatever runs here now; `event` is the name of its handler."""
         self.world.checks.arrives(self.number, args[0])
+        self.world.listeners.arrives(self.life, args[0])
         self.life.call(self.life.hear, event, *args)
 
 
@@ -92,10 +94,12 @@ class Life(Commands, Serial, Process):
             limits=self.world.limits,
             random=self.rng.random,
         )
+        self.began_us = self.now_us()
         self.world.log(f"{self.name} begins")
         self._serial = self._commit_loop()
         self._keep()
         self._rescue()
+        self._keep_hearing(0)
         self._resume(None)
 
     def _die(self, why):
@@ -131,6 +135,19 @@ class Life(Commands, Serial, Process):
         self.world.database.ask(self, renew, renewed, failed)
         self.later(SECOND_US, self._keep)
 
+    def _keep_hearing(self, kept_us):
+        before_us = self.now_us()
+        heard = self.owner.fleet.heard_since(kept_us)
+        if heard:
+            self._keep_heard(heard)
+        self.later(HEARD_US, self._keep_hearing, before_us)
+
+    def _keep_heard(self, heard):
+        """A node that slept past its lease keeps quiet: what it reads now was said while it slept."""
+        if not self.trusted:
+            return
+        self.world.database.ask(self, lambda _: self.store.see(heard), lambda _: None, lambda _: None)
+
     @property
     def trusted(self):
         """The lease holds: nobody else can have been given the shards."""
@@ -138,10 +155,13 @@ class Life(Commands, Serial, Process):
 
     def _rescue(self):
         before = len(self.owner.outbox.attempts)
+        heard = {worker_id for worker_id, _ in self.owner.fleet.heard_since(0)}
         self.owner.rescue(self.now_us())
         for row in self.owner.outbox.attempts[before:]:
-            if row.outcome is Outcome.LOST:
+            if row.outcome is Outcome.LOST and row.worker_id in heard:
                 self.world.checks.loses_worker(self.host.number, row.worker_id)
+            elif row.outcome is Outcome.LOST:
+                self.world.listeners.loses_worker(self, row.worker_id)
         self._happened()
         self.later(SECOND_US, self._rescue)
 
@@ -191,18 +211,20 @@ class Life(Commands, Serial, Process):
         if self.owner.withdraw_claim(token):
             self.answer(token, Granted(0, ()))
 
-    def hear_heartbeat(self, worker_id, worker, grants, sent_us):
+    def hear_heartbeat(self, worker_id, worker, grants, sent_us, never):
         self._see(worker_id, worker)
         if self.world.now_us - sent_us <= BEAT_AGE_US:
-            cancel, lost = self.owner.heartbeat(worker_id, grants, self.now_us())
-            if cancel or lost:
-                self.world.network.send(worker, worker.hear_beat, cancel, lost)
+            told = self.owner.heartbeat(worker_id, grants, self.now_us(), never)
+            if any(told):
+                self.world.network.send(worker, worker.hear_beat, self.host, *told)
 
     def hear_report(self, worker_id, worker, number, items):
         self._see(worker_id, worker)
         self.owner.report((worker, number), worker_id, items, self.now_us())
 
     def _see(self, worker_id, worker):
+        if worker_id not in self.owner.fleet.workers:
+            self._keep_heard([(worker_id, self.now_us())])  # a registration is kept at once
         self.owner.fleet.serve(worker_id, worker.queues, worker.tasks, self.now_us())
 
     def answer(self, token, answer):

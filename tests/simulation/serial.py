@@ -6,7 +6,8 @@ it sees in the store all that was decided before it began, and what is decided l
 
 from noonmark.clock import NEVER_US
 from noonmark.model.ids import shard_of
-from tests.simulation.invariants import check_memory
+from noonmark.shard.listening import last_heard_us
+from tests.simulation.invariants import TTL_US, check_memory
 from tests.simulation.store import Refused
 
 SECOND_US = 1_000_000
@@ -144,8 +145,13 @@ class Serial:
                 self.world.log(f"{self.name} takes shard {shard}")
                 self.terms[shard] = term
                 self.owner.paused |= paused
-                self.owner.adopt(shard, watermark_us, grants, rows, self.now_us())
+                heard_us = {grant.worker_id: self.last_heard_us(grant.worker_id) for grant in grants}
+                self.owner.adopt(shard, watermark_us, grants, rows, self.now_us(), heard_us)
                 self._tick_us = 0
+
+    def last_heard_us(self, worker_id):
+        seen_us, lives = self.store.seen_us.get(worker_id, 0), self.store.lives(TTL_US)
+        return last_heard_us(seen_us, lives, self.began_us, self.now_us(), self.world.limits)
 
     def _give(self, shards):
         """Memory forgets the shards before the transaction, or what it decides meanwhile would be written after it."""

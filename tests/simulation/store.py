@@ -11,6 +11,7 @@ from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, RunRow
 from noonmark.schedule import slices
 from noonmark.schedule.bounds import Bounded
+from noonmark.shard.listening import NodeLife
 from tests.simulation.invariants import require
 
 GRACE_US = 1_500_000
@@ -22,6 +23,7 @@ class Refused(Exception):
 
 @dataclass
 class NodeRow:
+    began_us: int
     lease_until_us: int
     alive: bool = True
 
@@ -69,6 +71,8 @@ class Store:
         self.checks = watch
         self.oracle = oracle
         self.nodes = {}
+        self.seen_us = {}
+        """worker_id -> when any node heard it last."""
         self.shards = {shard: ShardRow(now_us) for shard in range(shard_count)}
         self.jobs = {}
         self.runs = {shard: {} for shard in range(shard_count)}
@@ -95,8 +99,16 @@ class Store:
 
     def register(self, now_us, ttl_us):
         node_id = len(self.nodes) + 1
-        self.nodes[node_id] = NodeRow(now_us + ttl_us)
+        self.nodes[node_id] = NodeRow(now_us, now_us + ttl_us)
         return node_id
+
+    def see(self, heard):
+        """When a node heard workers; no fence, as the rows of workers are nobody's own."""
+        for worker_id, heard_us in heard:
+            self.seen_us[worker_id] = max(self.seen_us.get(worker_id, 0), heard_us)
+
+    def lives(self, ttl_us):
+        return [NodeLife(node.began_us, node.lease_until_us - ttl_us) for node in self.nodes.values()]
 
     def renew(self, node_id, now_us, ttl_us):
         self.fence(node_id)

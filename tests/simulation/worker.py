@@ -42,6 +42,11 @@ class Worker(Process):
         self.most = self.rng.randrange(1, 5)
         self.held = {}
         self._claims = {}
+        self._had = set()
+        """Grants that it has started anything of."""
+        self._denied = set()
+        self._never = {}
+        """host -> what the next heartbeat to it denies."""
         self._reports = {}
         self._number = 0
         self._beat_us = 0
@@ -52,6 +57,15 @@ class Worker(Process):
         self.ended = True
         for held in self.held.values():
             self.world.checks.stops(self.worker_id, held.key)
+
+    def stop(self):
+        """In a hurry: what runs is handed back in one report, which may be lost, and nothing is named any more."""
+        self.world.log(f"{self.name} stops")
+        for held in list(self.held.values()):
+            self._finish(held, Outcome.RELEASED)
+        self.held.clear()
+        self._beat()
+        self.ended = True
 
     def _turn(self):
         now_us = self.world.now_us
@@ -81,19 +95,31 @@ class Worker(Process):
     def _beat(self):
         grants = sorted({held.grant for held in self.held.values()})
         for host in self.world.hosts:
-            self.send(host, "hear_heartbeat", grants, self.world.now_us)
+            self.send(host, "hear_heartbeat", grants, self.world.now_us, self._never.pop(host, ()))
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def hear_grant(self, number, grant, runs, host, sent_us):
         if self._claims.pop(number, None) is None or self.world.now_us - sent_us > ANSWER_AGE_US:
             return
+        if grant in self._denied:
+            return
+        self._had.add(grant)
         for job_id, nominal_us, attempt, policy_id in runs:
             held = DueHeap(grant, (job_id, nominal_us), attempt, self.world.policies[policy_id], host)
+            if self.rng.random() < 0.05:
+                self._hand_back(held)
+                continue
             self.world.log(f"{self.name} starts {held.key} attempt {attempt} of grant {grant}")
             self.world.checks.starts(self.worker_id, held.key, attempt)
             self.held[held.key, attempt] = held
             self.later(self._duration_us(held), self._finish, held, None)
+
+    def _hand_back(self, held):
+        """There is no room for it: it never starts."""
+        self.world.log(f"{self.name} hands back {held.key} attempt {held.attempt}")
+        self.held[held.key, held.attempt] = held
+        self._end(held, Item(Outcome.RELEASED, self.world.now_us, None))
 
     def _duration_us(self, held):
         longest = (5_000, 50_000, 500_000, 3_000_000) if self.world.users_active else (5_000, 50_000)
@@ -111,7 +137,9 @@ class Worker(Process):
         self.world.checks.tells(self.worker_id, held.key, held.attempt, outcome)
         error_type = "ValueError Exception" if outcome is Outcome.FAILED and self.rng.random() < 0.2 else None
         now_us = self.world.now_us
-        item = Item(outcome, now_us, now_us - 1, error_type)
+        self._end(held, Item(outcome, now_us, now_us - 1, error_type))
+
+    def _end(self, held, item):
         item.grant, item.attempt, (item.job_id, item.nominal_us) = held.grant, held.attempt, held.key
         held.end = item
         done = [other for other in self.held.values() if other.end is not None and other.host is held.host]
@@ -130,7 +158,9 @@ class Worker(Process):
                 self.held.pop((held.key, held.attempt), None)
                 self.world.log(f"{self.name} is told {held.key} {held.attempt} accepted={accepted}")
 
-    def hear_beat(self, cancel, lost):
+    def hear_beat(self, host, cancel, lost, missing):
+        self._never[host] = never = self.denies(missing)
+        self._denied.update(never)
         for held in list(self.held.values()):
             if held.grant in lost:
                 self.world.log(f"{self.name} abandons {held.key} {held.attempt}")
@@ -138,3 +168,7 @@ class Worker(Process):
                 del self.held[held.key, held.attempt]
             elif held.key in cancel:
                 self._finish(held, Outcome.CANCELLED)
+
+    def denies(self, missing):
+        """Those that it never had."""
+        return [grant for grant in missing if grant not in self._had]

@@ -12,6 +12,7 @@ from noonmark.shard.limits import Limits
 from tests.simulation.database import Database
 from tests.simulation.faults import Chaos, User, random_job
 from tests.simulation.invariants import Checks, require
+from tests.simulation.listeners import Listeners
 from tests.simulation.network import Network
 from tests.simulation.node import Host, Life
 from tests.simulation.oracle import Oracle
@@ -37,7 +38,13 @@ RECURRENCES = {
     "jitter": [recurrence(text) for text in ("every:2|phase 0|j1", "every:5|phase 0|j4")],
     "cron": [recurrence("cron:*/4 * * * * *|UTC|j0")],
 }
-PATIENCE = {"silence_us": 5 * SECOND_US, "delivery_us": 3 * SECOND_US // 2, "stall_us": 3 * SECOND_US // 2}
+PATIENCE = {
+    "silence_us": 5 * SECOND_US,
+    "delivery_us": 3 * SECOND_US // 2,
+    "stall_us": 3 * SECOND_US // 2,
+    "appear_us": 3 * SECOND_US // 2,
+    "kept_late_us": 3 * SECOND_US // 2,
+}
 ROOM = (
     {},
     {"memory_runs": 20, "lane_runs": 3, "page_runs": 5},
@@ -73,6 +80,7 @@ class World:
         self.poll_us = rng.choice((2, 9)) * SECOND_US
         self._policy_of = {}
         self.checks = Checks(self)
+        self.listeners = Listeners(self)
         self.oracle = Oracle()
         self.shard_count = rng.choice((2, 4))
         self.store = self.store_class(self.checks, self.oracle, self.shard_count, self.now_us)

@@ -2,17 +2,16 @@
 
 from typing import Any
 
-from noonmark.node.commands.run_commands import record_end
-
 from noonmark.model.ids import JobId, PolicyId, TenantId, shard_of
 from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
+from noonmark.node.commands.ends import record_end
 from noonmark.node.commands.fixed_delay import resumed_run
 from noonmark.planning.occurrences import passed_runs
 from noonmark.planning.runs import make_run
 from noonmark.schedule import Timing, recurrence
-from noonmark.shard.backlog import Page
+from noonmark.shard.backlog import PageRequest
 from noonmark.shard.outbox import Batch, FixedDelayEnd
 from noonmark.shard.timetable import Timetable
 from noonmark.store import jobs, ownership, pages
@@ -198,7 +197,7 @@ class Twins:
             assert _plain(done[1]) == _plain(done[0])
             assert {row.key: row.sleeps for row in done[1]} == {row.key: row.sleeps for row in done[0]}
 
-    async def page(self, node_id: int, page: Page, policy_ids: list[int]) -> None:
+    async def page(self, node_id: int, page: PageRequest, policy_ids: list[int]) -> None:
         watermark_us = self.model.shards[page.shard].watermark_us
         expected = self.model.page(node_id, page, policy_ids)
         found = await pages.page_runs(self.connection, page, watermark_us, policy_ids)

@@ -22,7 +22,7 @@ from noonmark.model.ids import GrantId, JobId, PolicyId, TenantId, WorkerId, job
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 from noonmark.schedule import recurrence
-from noonmark.shard.backlog import START, Page
+from noonmark.shard.backlog import START, PageRequest
 from noonmark.shard.outbox import Batch, FixedDelayEnd, Requeue
 from noonmark.store import commit, jobs, ownership, pages, tick
 from noonmark.store.connect import OWNER_SETTINGS, Connection, connect
@@ -311,7 +311,7 @@ class StoreMachine(RuleBasedStateMachine):
         living = [node_id for node_id, node in self.twins.model.nodes.items() if node.alive]
         places = [START, *((row.nominal_us, row.job_id) for row in self.twins.model.runs[shard].values())]
         key = (TenantId(1), ("default", "task"), data.draw(st.integers(4, 5))) if lane else None
-        page = Page(shard, key, self.pick(data, places), limit)
+        page = PageRequest(shard, key, self.pick(data, places), limit)
         policies = [PolicyId(data.draw(st.integers(1, 2)))]
         self.do(self.twins.page(living[0], page, policies))
 

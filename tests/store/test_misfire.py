@@ -89,7 +89,7 @@ class Ticking:
             for row in rows:
                 await skips.set_job_skips(self.connection, row, row.skips or ())
                 if not row.active:
-                    await jobs.set_job_active(self.connection, row, now_us)
+                    await jobs.set_jobs_active(self.connection, [row], now_us, active=row.active)
             timetable = Timetable(grace_us=GRACE_US)
             for row in rows:
                 assert row.schedule_id is not None

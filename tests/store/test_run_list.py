@@ -146,7 +146,7 @@ async def test_a_page_reads_a_bounded_number_of_rows_and_says_how_far_it_came(
     """Ties at one instant are the hard case: at noon a million runs have the same nominal time."""
     monkeypatch.setattr(run_list, "_ENDS_READ", 10)
     monkeypatch.setattr(run_list, "_LIVE_READ", 0)
-    monkeypatch.setattr(run_list, "_LEAST_OF_SHARD", 4)
+    monkeypatch.setattr(run_list, "_MIN_OF_SHARD", 4)
     many = [job_id_of(n, n % SHARDS) for n in range(1, 120)]
     for number, job_id in enumerate(many):
         await (live if number % 2 else ended)(pool, job_id, T0)

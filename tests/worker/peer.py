@@ -49,6 +49,7 @@ class Peer:
         self.refuses = False
         self.cancel: list[tuple[int, int]] = []
         self.lost: list[int] = []
+        self.missing: list[int] = []
         self.tokens: set[str | None] = set()
         self.frozen = asyncio.Event()
         self.frozen.set()  # set: it answers; clear: requests hang
@@ -156,7 +157,7 @@ class Peer:
         if message.worker not in self.known:
             return 410
         self.heartbeats.append(message)
-        return HeartbeatAnswer(self.cancel, self.lost, self._addresses(), now_us())
+        return HeartbeatAnswer(self.cancel, self.lost, self._addresses(), now_us(), self.missing)
 
     async def _report(self, body: bytes) -> ReportAnswer | int:
         message = msgspec.msgpack.decode(body, type=Report)

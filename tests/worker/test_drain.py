@@ -2,9 +2,14 @@
 
 import asyncio
 
+from noonmark.clock import MonotonicClock
 from noonmark.model.reason import Outcome
+from noonmark.wire.worker import ClaimAnswer, RunGrant, Terms
 from noonmark.worker import Worker
+from noonmark.worker.counters import Counters
+from noonmark.worker.execute import Executor
 from tests.worker import tasks
+from tests.worker.peer import now_us
 
 
 async def _ended(worker) -> None:
@@ -62,7 +67,38 @@ async def test_a_second_stop_does_not_wait(peer, start):
     worker.stop()
     worker.stop()
     await _ended(worker)
-    assert (await peer.end_of(key)).outcome == Outcome.RELEASED
+    item = await peer.end_of(key)
+    assert item.outcome == Outcome.RELEASED
+    assert item.started_us is not None, "or the node could give a run that must begin once to somebody else"
+
+
+async def test_what_is_stopped_before_its_first_step_is_said_not_to_have_begun():
+    items = []
+    clock = MonotonicClock()
+    clock.observe(clock.elapsed_s(), now_us(), clock.elapsed_s())
+    executor = Executor(
+        tasks=tasks.app.tasks, clock=clock, slots=1, processes=1, spare_threads=1, counters=Counters(),
+        report=items.append,
+    )  # fmt: skip
+    terms = {1: Terms("waits_async", 60.0, 1, "default")}
+    executor.offer(ClaimAnswer(1, [RunGrant(1 << 12, 1, 1, 1, 1, None)], terms, now_us()))
+    executor.release_running()  # it has its slot, and the loop has not turned yet
+    async with asyncio.timeout(10):
+        await executor.room.wait()
+    assert [(item.outcome, item.started_us) for item in items] == [(Outcome.RELEASED, None)]
+    assert not tasks.started.is_set()
+    await executor.close()
+
+
+async def test_a_leaving_worker_denies_what_it_never_had(peer, start):
+    worker = await start(peer)
+    await peer.until(lambda: peer.heartbeats)
+    peer.missing = [4711]
+    await peer.until(lambda: 4711 in peer.heartbeats[-1].never)
+    peer.missing = [4712]
+    worker.stop()
+    await _ended(worker)
+    assert peer.heartbeats[-1].never == [4712]
 
 
 async def test_stopping_before_any_node_answered():

@@ -6,13 +6,13 @@ import traceback
 import uuid
 from typing import get_args
 
-import asyncpg
 import msgspec
 import structlog
 
 from noonmark.api.asgi import Send, send_answer
 from noonmark.errors import InvalidInput, NoonmarkError, Unauthorized
 from noonmark.schedule.spec import ScheduleSpec
+from noonmark.store.away import is_away
 from noonmark.wire.resources import Problem
 
 _log = structlog.get_logger("noonmark.api")
@@ -22,8 +22,6 @@ OWN_CODES = {"malformed": 400, "internal": 500}
 """Those that no error of the tree stands for."""
 _KINDS = [str(kind.__struct_config__.tag) for kind in get_args(ScheduleSpec)]
 _AT_PATH = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
-_DATABASE_ERRORS = (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.CannotConnectNowError)
-_DATABASE_FULL = (asyncpg.TooManyConnectionsError, asyncpg.AdminShutdownError, asyncpg.CrashShutdownError)
 
 
 class MethodNotAllowed(NoonmarkError):
@@ -59,7 +57,7 @@ def to_problem(error: Exception) -> ProblemResponse:
             return ProblemResponse(_of_validation(error))
         case msgspec.DecodeError() | UnicodeDecodeError() | RecursionError():
             return ProblemResponse(_malformed(error))
-    if isinstance(error, (*_DATABASE_ERRORS, *_DATABASE_FULL, ConnectionError)):
+    if is_away(error):
         _log.warning("the database could not be reached for a request", error=repr(error))
         return ProblemResponse(
             _problem(503, "unavailable", "the database cannot be reached right now"), {"Retry-After": "1"}

@@ -1,22 +1,27 @@
 """`noonmark node list`, `node shards` and `worker list`: who is there, and who decides what."""
 
+from noonmark.cli.one_node import by_node
 from noonmark.cli.session import Api, watches
 
 
 @watches
 async def list_nodes(api: Api) -> None:
-    """List the nodes."""
-    nodes = await api.client.nodes()
+    """List the nodes; of one with several processes their sum."""
+    processes = await api.client.nodes()
     api.show_list(
-        nodes,
-        nodes,
+        processes,
+        by_node(processes),
         {
-            "id": lambda node: node.id,
             "address": lambda node: node.address,
+            "processes": lambda node: len(node.processes),
             "state": lambda node: node.state,
             "shards": lambda node: node.shards,
-            "version": lambda node: node.version,
-            "started": lambda node: node.started_at,
+            "version": lambda node: node.versions,
+            "started": lambda node: min(process.started_at for process in node.processes),
+        },
+        {
+            "ids": lambda node: ", ".join(str(process.id) for process in node.processes),
+            "reached at": lambda node: ", ".join(process.address for process in node.processes),
         },
     )
 

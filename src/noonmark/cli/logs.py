@@ -26,7 +26,8 @@ LevelOption = Annotated[LogLevel, typer.Option("--log-level", envvar="NOONMARK_L
 _CHATTY = ("uvicorn.access", "aiohttp.access", "asyncio")
 
 
-def set_up_logs(form: LogFormat, level: LogLevel) -> None:
+def set_up_logs(form: LogFormat, level: LogLevel, process: int = 0) -> None:
+    """`process` stands in each line, if the node has several."""
     import msgspec
     import structlog
     from structlog.stdlib import ProcessorFormatter
@@ -38,6 +39,8 @@ def set_up_logs(form: LogFormat, level: LogLevel) -> None:
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
+    if process:
+        shared.append(lambda _logger, _method, event: {**event, "process": process})
     structlog.configure(
         processors=[*shared, ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),

@@ -5,13 +5,14 @@ import asyncio
 import typer
 
 from noonmark.cli.node import DatabaseUrl, Shards, reach_database
+from noonmark.model.ids import DEFAULT_SHARDS
 
 
-def migrate(database_url: DatabaseUrl, shards: Shards = 64) -> None:
+def migrate(database_url: DatabaseUrl, shards: Shards = DEFAULT_SHARDS) -> None:
     """Bring the database's schema up to date. Nodes do this by themselves when they start."""
     count = asyncio.run(_migrate(database_url, shards))
     typer.echo(f"The schema is up to date, with {count} shards.")
-    if count != shards and shards != 64:
+    if count != shards and shards != DEFAULT_SHARDS:
         typer.echo(f"note: the number of shards was set at install and stays {count}.", err=True)
 
 

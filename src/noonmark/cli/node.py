@@ -10,15 +10,40 @@ from noonmark.cli.fleet import list_nodes, list_shards
 from noonmark.cli.groups import Starting
 from noonmark.cli.logs import FormatOption, LevelOption, LogFormat, LogLevel, set_up_logs
 from noonmark.errors import NoonmarkError, Unavailable
+from noonmark.model.ids import DEFAULT_SHARDS
 
 if TYPE_CHECKING:
+    from noonmark.cli.processes.inheritance import Inheritance
     from noonmark.node.config import NodeConfig
+
+READS_OF_A_NODE, READS_OF_A_PROCESS = 4, 2
+"""Connections for reads: a node of several processes has enough of them with few each."""
 
 DatabaseUrl = Annotated[
     str, typer.Option("--database-url", envvar="NOONMARK_DATABASE_URL", metavar="URL", help="postgresql://…")
 ]
 Host = Annotated[str, typer.Option("--host", help="Address to listen on.")]
 Shards = Annotated[int, typer.Option("--shards", min=1, help="Set once, when the schema is installed.")]
+Processes = Annotated[
+    int | None,
+    typer.Option(
+        "--processes",
+        envvar="NOONMARK_PROCESSES",
+        min=1,
+        max=256,
+        help="How many processes the node is; one for each core unless you say otherwise.",
+        show_default=False,
+    ),
+]
+ProcessPorts = Annotated[
+    str | None,
+    typer.Option(
+        "--process-ports",
+        envvar="NOONMARK_PROCESS_PORTS",
+        metavar="7172-7179",
+        help="Where workers and other nodes reach each process; any free ones unless you say otherwise.",
+    ),
+]
 Token = Annotated[
     str | None, typer.Option("--token", envvar="NOONMARK_TOKEN", help="What callers and workers must show.")
 ]
@@ -38,7 +63,9 @@ def node(
         str | None, typer.Option(metavar="URL", help="Where others reach this node, if not at http://host:port.")
     ] = None,
     token: Token = None,
-    shards: Shards = 64,
+    shards: Shards = DEFAULT_SHARDS,
+    processes: Processes = None,
+    process_ports: ProcessPorts = None,
     private_webhooks: Annotated[
         bool,
         typer.Option(
@@ -56,9 +83,12 @@ def node(
     """
     import uvloop
 
+    from noonmark.cli.processes.cores import usable_cores
+    from noonmark.cli.processes.inheritance import inherit
     from noonmark.node.config import NodeConfig
 
-    set_up_logs(log_format, log_level)
+    inheritance = inherit()
+    set_up_logs(log_format, log_level, inheritance.number if inheritance else 0)
     config = NodeConfig(
         database_url=database_url,
         host=host,
@@ -67,19 +97,45 @@ def node(
         token=token,
         shards=shards,
         private_webhooks=private_webhooks,
+        process=inheritance.number if inheritance else 0,
+        public_address=inheritance.public_address if inheritance else None,
+        pool_size=READS_OF_A_PROCESS if inheritance else READS_OF_A_NODE,
     )
-    uvloop.run(_serve(config))
+    processes = processes or usable_cores()
+    if processes > 1:
+        options = ["--shards", str(shards), "--log-format", log_format.value, "--log-level", log_level.value]
+        uvloop.run(_supervise(config, processes, process_ports, [*options, *["--private-webhooks"] * private_webhooks]))
+    else:
+        uvloop.run(_serve(config, inheritance))
 
 
-async def _serve(config: "NodeConfig") -> None:
+async def _supervise(config: "NodeConfig", processes: int, ports: str | None, options: list[str]) -> None:
+    import structlog
+
+    from noonmark.cli.child import ChildFailed
+    from noonmark.cli.processes.ports import listen, parse_ports, reserve
+    from noonmark.cli.processes.supervise import make_processes, supervise
+
+    reserved = reserve(config.host, parse_ports(ports, processes))
+    public = listen(config.host, config.port)
+    await reach_database(config.database_url, patient=True)
+    try:
+        await supervise(make_processes(config, public, reserved, options), public)
+    except ChildFailed as error:
+        structlog.get_logger("noonmark.node").error("the node failed", error=str(error))
+        raise typer.Exit(error.exit_status) from None
+
+
+async def _serve(config: "NodeConfig", inheritance: "Inheritance | None") -> None:
     import structlog
 
     from noonmark.api.server import serve
     from noonmark.cli.lifeline import hold_lifeline
+    from noonmark.cli.processes.inheritance import take_up
 
     await reach_database(config.database_url, patient=True)
     stop = asyncio.Event()
-    serving = asyncio.ensure_future(serve(config, stop))
+    serving = asyncio.ensure_future(serve(config, stop, take_up(inheritance) if inheritance else None))
 
     def on_signal() -> None:
         if stop.is_set():

@@ -9,7 +9,7 @@ from noonmark.errors import NoonmarkError
 from noonmark.wire.resources import Attempt, Run
 
 
-class StillRunning(NoonmarkError):
+class NotEndedYet(NoonmarkError):
     code, exit_code = "still_running", int(Exit.RUN_FAILED)
 
 
@@ -26,7 +26,7 @@ async def follow_run(api: Api, run_id: str, *, aloud: bool, within_s: float | No
                 screen.print(_line(run, last))
             last = run
     except TimeoutError as error:
-        raise StillRunning(str(error), fix=f"follow it: noonmark run follow {run_id}") from None
+        raise NotEndedYet(str(error), fix=f"follow it: noonmark run follow {run_id}") from None
     assert last is not None
     attempts = await api.client.attempts(run_id)
     final = max(attempts, key=lambda attempt: attempt.attempt, default=None)

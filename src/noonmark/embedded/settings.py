@@ -1,5 +1,6 @@
 """Server settings for a laptop or a small server. Durability stays as PostgreSQL ships it: on."""
 
+import os
 from pathlib import Path
 
 import psutil
@@ -13,7 +14,8 @@ def default_settings(memory_mb: int | None = None) -> dict[str, str]:
         "fsync": "on",
         "synchronous_commit": "on",
         "full_page_writes": "on",
-        "max_connections": "100",
+        # A node takes up to four for each core.
+        "max_connections": str(max(100, 50 + 6 * (os.cpu_count() or 1))),
         "shared_buffers": f"{min(max(memory_mb // 4, 64), 1024)}MB",
         "effective_cache_size": f"{max(memory_mb // 2, 128)}MB",
         "maintenance_work_mem": f"{min(max(memory_mb // 32, 64), 256)}MB",

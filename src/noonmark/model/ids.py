@@ -23,6 +23,8 @@ RunKey = tuple[JobId, int]
 
 SHARD_BITS = 12
 MAX_SHARDS = 1 << SHARD_BITS
+DEFAULT_SHARDS = 512
+"""It is set once, so it is enough for a large fleet; a shard with nothing to do costs next to nothing."""
 _GRANT_BITS = 30
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"

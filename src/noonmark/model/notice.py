@@ -20,7 +20,7 @@ OWN_TASKS = "noonmark."
 """Names of tasks that nodes carry out themselves begin so."""
 
 
-class Rule(NamedTuple):
+class NoticeRule(NamedTuple):
     """A subscription as the owner of a shard knows it. Its labels are looked at where the notice is written."""
 
     subscription_id: int
@@ -34,7 +34,7 @@ class Rule(NamedTuple):
     """A run is late after this long."""
 
 
-class Notice(NamedTuple):
+class NoticeRow(NamedTuple):
     """In the order of the parameters of insert_notices.sql, which adds the names of job and tenant."""
 
     subscription_id: int

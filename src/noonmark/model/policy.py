@@ -23,9 +23,14 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     start_deadline_s: float | None = None
     retry: Retry = Retry()
     delivery: Literal["at_least_once", "at_most_once"] = "at_least_once"
-    """At most once: an attempt whose worker was lost is never repeated; the run becomes a dead letter."""
+    """At most once: an attempt that may have begun and whose end nobody told is never repeated, whatever ended it; the
+    run becomes a dead letter. An error that the task raised, and a timeout, are retried as `retry` says."""
     fixed_delay: bool = msgspec.field(default=False, name="chained")
     """The schedule is a fixed delay: the end of such a run is followed by the next one. Stored under its first name."""
+
+    @property
+    def at_most_once(self) -> bool:
+        return self.delivery == "at_most_once"
 
     @property
     def kind(self) -> tuple[str, str]:

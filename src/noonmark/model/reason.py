@@ -20,6 +20,7 @@ class Reason(IntEnum):
     WORKER_LOST = 15
     UNDELIVERED = 16
     RELEASED = 17
+    AT_MOST_ONCE = 18
     # why a run never started, or was stopped
     CANCEL_REQUESTED = 20
     CANCELLED = 21
@@ -45,6 +46,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.WORKER_LOST: "the worker was silent for longer than its grant",
     Reason.UNDELIVERED: "the grant never reached the worker",
     Reason.RELEASED: "the worker handed it back without running it to the end",
+    Reason.AT_MOST_ONCE: "the job runs at most once, and this attempt had begun or may have begun: nobody repeats it",
     Reason.CANCEL_REQUESTED: "somebody asked to cancel it while it was running",
     Reason.CANCELLED: "it was cancelled",
     Reason.START_DEADLINE_PASSED: "it could not start before the job's start deadline",
@@ -53,6 +55,10 @@ SENTENCES: dict[Reason, str] = {
     Reason.JOB_CHANGED: "its job was changed before it was due",
     Reason.SKIPPED: "somebody asked to skip this occurrence",
 }
+
+
+PROCESS_DIED = "noonmark.ProcessDied"
+"""The type of the error that a worker reports when a task's own process ended before the task did."""
 
 
 class Outcome(IntEnum):

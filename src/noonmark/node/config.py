@@ -2,6 +2,7 @@
 
 import msgspec
 
+from noonmark.model.ids import DEFAULT_SHARDS
 from noonmark.shard.limits import Limits
 
 REQUESTS_PER_S = 10_000.0
@@ -13,15 +14,21 @@ class NodeConfig(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 7171
     advertise: str | None = None
     """The address that other nodes and workers reach this node at, if not http://host:port."""
+    process: int = 0
+    """Its number among the processes of one node, from 1; 0 if it is the only one."""
+    public_address: str | None = None
+    """The one address of the node whose process it is."""
+    pool_size: int = 4
+    """Connections for reads, beside the two that every process holds."""
     token: str | None = None
-    shards: int = 64
+    shards: int = DEFAULT_SHARDS
     """Set once, by the node that installs the schema."""
     lease_s: float = 3.0
     renew_s: float = 0.75
     lookahead_s: float = 3.0
     tick_s: float = 1.0
-    tick_shards: int = 8
-    """How many shards one tick's transaction covers: other commits go in between."""
+    tick_parts: int = 8
+    """In how many transactions a round of ticks with something due goes over the shards: other commits go between."""
     grace_s: float = 30.0
     """An occurrence later than this was missed, and its job's misfire policy decides."""
     heartbeat_s: float = 2.0

@@ -10,13 +10,13 @@ import msgspec
 
 from noonmark.clock import SECOND_US
 from noonmark.errors import NotFound, Unavailable, UnknownWorker
-from noonmark.model.ids import GrantId, JobId, RunKey, TenantId, WorkerId
+from noonmark.model.ids import GrantId, JobId, TenantId, WorkerId
 from noonmark.model.reason import Outcome
 from noonmark.node.life import Life
-from noonmark.shard.answers import Granted, Reported
+from noonmark.shard.answers import Granted, Heartbeaten, Reported
 from noonmark.shard.live_run import LEFT_IN_ROW
 from noonmark.store.pages import load_inputs
-from noonmark.store.statement import statement
+from noonmark.store.workers import declare_tasks, register_worker, renew_worker
 from noonmark.wire.worker import (
     MAX_AGE_S,
     Claim,
@@ -32,19 +32,19 @@ from noonmark.wire.worker import (
     Terms,
 )
 
-_MOST_WAIT_S = 60.0
-_LEAST_WAIT_S = 0.05
+_MAX_WAIT_S = 60.0
+_MIN_WAIT_S = 0.05
 """A claim that would not wait still waits for the next commit."""
-_MOST_ERROR = 16_384
-_MOST_RESULT = 65_536
+_MAX_ERROR = 16_384
+_MAX_RESULT = 65_536
 
 
 async def register(life: Life, message: Register, tenant_id: TenantId | None) -> Registered:
     worker_id = message.worker
     described = (message.name[:200], message.queues, message.tasks, message.concurrency, tenant_id)
-    if not worker_id or not await life.pool.fetchval(statement("renew_worker"), worker_id, *described):
-        worker_id = int(await life.pool.fetchval(statement("register_worker"), *described))
-    await life.pool.execute(statement("declare_tasks"), message.tasks)
+    if not worker_id or not await renew_worker(life.pool, worker_id, *described):
+        worker_id = await register_worker(life.pool, *described)
+    await declare_tasks(life.pool, message.tasks)
     life.owner.fleet.serve(WorkerId(worker_id), message.queues, message.tasks, life.clock.now_us(), tenant_id)
     return Registered(
         worker=worker_id,
@@ -57,6 +57,8 @@ async def register(life: Life, message: Register, tenant_id: TenantId | None) ->
 
 async def claim(life: Life, message: Claim, tenant_id: TenantId | None) -> ClaimAnswer:
     _known(life, message.worker, tenant_id)
+    if life.leaving:
+        raise Unavailable("the node is stopping")
     token = life.token()
     life.owner.claim(token, WorkerId(message.worker), message.max, life.clock.now_us())
     life.committer.wake()
@@ -65,14 +67,22 @@ async def claim(life: Life, message: Claim, tenant_id: TenantId | None) -> Claim
         if life.owner.withdraw_claim(token):
             token.set_result(Granted(GrantId(0), []))
 
-    wait_s = max(_LEAST_WAIT_S, min(message.wait_s, _MOST_WAIT_S))
+    wait_s = max(_MIN_WAIT_S, min(message.wait_s, _MAX_WAIT_S))
     patience = asyncio.get_running_loop().call_later(wait_s, give_up)
+    life.claims.add(give_up)
     try:
         granted: Granted = await token
     finally:
+        life.claims.discard(give_up)
         patience.cancel()
         life.owner.withdraw_claim(token)
-    return await _answer(life, granted)
+    try:
+        return await _answer(life, granted)
+    except BaseException:
+        # Nothing of it has left the node, so nobody can have started it.
+        life.owner.return_grant(granted.grant_id, life.clock.now_us())
+        life.committer.wake()
+        raise
 
 
 async def _answer(life: Life, granted: Granted) -> ClaimAnswer:
@@ -110,12 +120,17 @@ async def heartbeat(life: Life, message: Heartbeat, tenant_id: TenantId | None) 
     if tenant_id is None:  # a tenant's worker must be known first, or it could keep another's alive
         life.owner.fleet.heard(WorkerId(message.worker), now_us)
     _known(life, message.worker, tenant_id)
-    cancel: list[RunKey] = []
-    lost: list[int] = []
+    told = Heartbeaten([], [], [])
     if now_us - (message.sent_us or now_us) < MAX_AGE_S * SECOND_US:
-        cancel, lost = life.owner.heartbeat(WorkerId(message.worker), message.grants, now_us)
+        told = life.owner.heartbeat(WorkerId(message.worker), message.grants, now_us, set(message.never))
     life.committer.wake()
-    return HeartbeatAnswer(cancel=list(cancel), lost=lost, nodes=sorted(life.ownership.nodes.values()), now_us=now_us)
+    return HeartbeatAnswer(
+        cancel=list(told.cancel),
+        lost=told.lost,
+        nodes=sorted(life.ownership.nodes.values()),
+        now_us=now_us,
+        missing=told.missing,
+    )
 
 
 async def report(life: Life, message: Report, tenant_id: TenantId | None) -> ReportAnswer:
@@ -156,11 +171,11 @@ def _clean(item: ReportItem) -> ReportItem:
     outcome = item.outcome
     if outcome not in _REPORTABLE:
         outcome = Outcome.FAILED
-    error = None if item.error is None else item.error.replace("\0", "\N{REPLACEMENT CHARACTER}")[:_MOST_ERROR]
+    error = None if item.error is None else item.error.replace("\0", "\N{REPLACEMENT CHARACTER}")[:_MAX_ERROR]
     result = item.result
     if result is not None:
         try:
-            if len(result) > _MOST_RESULT or "\0" in result:
+            if len(result) > _MAX_RESULT or "\0" in result:
                 raise ValueError
             msgspec.json.decode(result)
         except ValueError:

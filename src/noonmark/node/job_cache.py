@@ -13,8 +13,8 @@ from noonmark.node.committer import Committer
 from noonmark.store.connect import Connection
 from noonmark.store.jobs import load_job_rows, load_job_rows_by_name
 
-_MOST = 20_000
-_MOST_INPUT = 2_048
+_MAX_JOBS = 20_000
+_MAX_INPUT = 2_048
 
 
 class JobCache:
@@ -64,9 +64,9 @@ class JobCache:
         return await self._committer.perform(read)
 
     def _keep(self, job: JobRow) -> None:
-        if job.input is not None and len(job.input) > _MOST_INPUT:
+        if job.input is not None and len(job.input) > _MAX_INPUT:
             return
         self._by_id[job.job_id] = job
         self._by_name[job.tenant_id, job.name] = job.job_id
-        while len(self._by_id) > _MOST:
+        while len(self._by_id) > _MAX_JOBS:
             self._drop(next(iter(self._by_id)))

@@ -6,7 +6,7 @@ node begins its next life. Nothing is ever repaired in place.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack, suppress
 from random import Random
 from typing import Any
@@ -22,6 +22,7 @@ from noonmark.node.committer import Committer
 from noonmark.node.config import NodeConfig
 from noonmark.node.in_flight import InFlight
 from noonmark.node.job_cache import JobCache
+from noonmark.node.loops.loop import Loop
 from noonmark.shard.owner import Owner
 from noonmark.shard.timetable import Timetable
 from noonmark.store.connect import OWNER_SETTINGS, Connection, Pool, connect
@@ -56,6 +57,7 @@ class Life:
         self.pool = pool
         self.clock = clock
         self.node_id = node_id
+        self.began_us = clock.now_us()
         self.connection = connection
         self.lease = lease
         self.shard_count = shard_count
@@ -79,12 +81,20 @@ class Life:
         """Set when the node owns its share."""
         self.tick_wanted = asyncio.Event()
         """Set when shards were taken: they lag, and what is asked of them sleeps until they are ticked."""
+        self.loops: dict[str, Loop] = {}
+        """By name, once they run."""
         self.in_flight = InFlight()
         self.deduplicated: list[DedupRequest] = []
         """What the next turn for submissions with keys of their own takes along."""
         self.fired = 0
+        self.ticked = 0
+        """Runs that the last round of ticks made or woke."""
         self.ownership_changes = 0
         self._waiting: set[asyncio.Future[Any]] = set()
+        self.claims: set[Callable[[], None]] = set()
+        """For each claim that waits, what makes it give up."""
+        self.leaving = False
+        """The node stops: it grants nothing more."""
 
     @classmethod
     async def begin(
@@ -95,18 +105,21 @@ class Life:
             unwind.callback(connection.terminate)
             lease = await connect(config.database_url, {"application_name": "noonmark lease"})
             unwind.callback(lease.terminate)
-            node_id = await register_node(lease, address, version, config.lease_s)
+            node_id = await register_node(
+                lease, address, version, config.lease_s, config.public_address, config.process
+            )
             await name_session(connection, node_id)
             unwind.pop_all()
             return cls(config, clock, pool, node_id, connection, lease, shard_count)
 
-    async def run(self, *loops: Callable[["Life"], Coroutine[Any, Any, None]]) -> None:
+    async def run(self, *loops: Loop) -> None:
         """Until cancelled or until something fails; the failure is raised after all callers have been told."""
+        self.loops = {loop.name: loop for loop in loops}
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self.committer.run())
                 for loop in loops:
-                    group.create_task(loop(self))
+                    group.create_task(loop.run())
         finally:
             self.committer.closed = True
             for future in list(self._waiting):
@@ -146,6 +159,12 @@ class Life:
         self._waiting.add(future)
         future.add_done_callback(self._waiting.discard)
         return future
+
+    def end_claims(self) -> None:
+        """Workers that wait for work here are told that there is none."""
+        self.leaving = True
+        for give_up in list(self.claims):
+            give_up()
 
     async def know_policies(self, connection: Connection, policy_ids: set[PolicyId]) -> None:
         """Before runs enter memory, the policies that they name must be there."""

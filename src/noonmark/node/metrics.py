@@ -47,8 +47,27 @@ class NodeMetrics(Collector):
             registry=self._registry,
         )
 
+        self.loop_seconds = Histogram(
+            "noonmark_loop_seconds",
+            "Time of one tick of a loop; the deliverer's includes its wait for deliveries",
+            labelnames=["loop"],
+            buckets=(0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10),
+            registry=self._registry,
+        )
+        self.loop_late_seconds = Histogram(
+            "noonmark_loop_late_seconds",
+            "How late a tick of a loop began",
+            labelnames=["loop"],
+            buckets=(0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10),
+            registry=self._registry,
+        )
+
     def text(self) -> bytes:
         return generate_latest(self._registry)
+
+    def note_tick(self, loop: str, took_s: float, late_s: float) -> None:
+        self.loop_seconds.labels(loop).observe(took_s)
+        self.loop_late_seconds.labels(loop).observe(late_s)
 
     def keep(self, life: Life) -> None:
         """A life is over; its counts go on."""

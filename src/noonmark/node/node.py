@@ -17,20 +17,16 @@ from noonmark.errors import InvalidInput, NotFound, NotOwner, Unavailable
 from noonmark.model.ids import TenantId
 from noonmark.model.notice import OWN_TASKS
 from noonmark.node import dispatch
+from noonmark.node.board import Board
 from noonmark.node.commands.carry_out import carry_out
 from noonmark.node.committer import LeasePassed
 from noonmark.node.config import NodeConfig
 from noonmark.node.life import Life
-from noonmark.node.loops.deliverer import keep_delivering
-from noonmark.node.loops.inbox import keep_draining
-from noonmark.node.loops.notifier import Notifier
+from noonmark.node.loops.every import every_loop
+from noonmark.node.loops.notifier import NotifierLoop
+from noonmark.node.loops.ownership import renew
 from noonmark.node.loops.pager import next_page
-from noonmark.node.loops.rescuer import keep_rescuing, keep_tenants
-from noonmark.node.loops.ticker import keep_ticking
-from noonmark.node.loops.upkeep import keep_history
-from noonmark.node.loops.zones import keep_zones
 from noonmark.node.metrics import NodeMetrics
-from noonmark.node.ownership import keep_ownership, keep_reaping, renew
 from noonmark.node.perform import perform
 from noonmark.node.sleep_watch import SleepWatch
 from noonmark.node.transport import NodeTransport, Performed, read_command
@@ -57,11 +53,15 @@ class Node:
         self.metrics = NodeMetrics(lambda: self._life, self._tenant_name)
         self._pool: Pool | None = None
         self._life: Life | None = None
-        self._notifier: Notifier | None = None
+        self._notifier: NotifierLoop | None = None
         self._tenants: dict[str, int] = {}
         self._others = NodeTransport()
         self.sleep_watch = SleepWatch(config.lease_s)
         self._stopping = asyncio.Event()
+        self.board: Board | None = None
+        """What the other processes of this node say, if it has several."""
+        self.living = asyncio.Event()
+        """Set while there is a life."""
 
     # -- lives -------------------------------------------------------------------------------------------------------
 
@@ -109,9 +109,11 @@ class Node:
             self.clock.observe(before_s, now_us, monotonic_s())
             await make_partitions(connection, self.clock)
             self._others.secret = await load_node_secret(connection)
+            if self.board is not None and self.board.predecessor:
+                await end_node(connection, self.board.predecessor)  # its shards need not wait for its lease
         finally:
             await connection.close()
-        self._pool = await open_pool(self.config.database_url)
+        self._pool = await open_pool(self.config.database_url, self.config.pool_size)
 
     async def _reach(self) -> Connection:
         while True:
@@ -128,21 +130,17 @@ class Node:
         life.committer.on_commit = self._note_commit
         life.committer.next_page = lambda: next_page(life)
         self._life = life
-        self._notifier = notifier = Notifier(life)
+        self._notifier = notifier = NotifierLoop(life)
         await notifier.refresh()
         await renew(life)
+        self.living.set()
         log.info("life began", node_id=life.node_id, address=self.address)
-        going = asyncio.create_task(
-            life.run(
-                keep_ownership, keep_reaping, keep_ticking, keep_rescuing, keep_tenants, keep_draining,
-                keep_history, keep_zones, self._watch_loop,
-                lambda _: notifier.run(), lambda life: keep_delivering(life, notifier.subscribed),
-            )
-        )  # fmt: skip
+        going = asyncio.create_task(life.run(*every_loop(life, notifier, self.metrics)))
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             await asyncio.wait((going, stopping), return_when=asyncio.FIRST_COMPLETED)
             if stopping.done() and not going.done():
+                life.end_claims()
                 with suppress(Exception):
                     await asyncio.wait_for(life.committer.flush(), 5.0)
                 going.cancel()
@@ -158,6 +156,7 @@ class Node:
     async def _end_life(self) -> None:
         """Ends the row of the life that is over, so that its shards are free at once."""
         life, self._life = self._life, None
+        self.living.clear()
         if life is None:
             return
         self.metrics.keep(life)
@@ -167,12 +166,6 @@ class Node:
                 await asyncio.wait_for(end_node(connection, life.node_id), 4.0)
             finally:
                 await connection.close()
-
-    async def _watch_loop(self, life: Life) -> None:
-        while True:
-            before_s = monotonic_s()
-            await asyncio.sleep(0.25)
-            self.metrics.loop_lag_seconds.observe(max(0.0, monotonic_s() - before_s - 0.25))
 
     def _note_commit(self, batch: Batch, seconds: float) -> None:
         self.metrics.commit_seconds.observe(seconds)
@@ -188,7 +181,20 @@ class Node:
 
     @property
     def ready(self) -> bool:
+        if self.board is None:
+            return self.balanced
+        self.write_page()
+        return self.board.ready()
+
+    @property
+    def balanced(self) -> bool:
+        """This process is ready, whatever the others of the node are."""
         return self._life is not None and self._life.trusted and self._life.balanced.is_set()
+
+    def write_page(self) -> None:
+        if self.board is not None:
+            node_id = self._life.node_id if self._life is not None else 0
+            self.board.write(self.metrics.text().decode(), ready=self.balanced, node_id=node_id)
 
     @property
     def life(self) -> Life:
@@ -208,7 +214,11 @@ class Node:
         return None if owner is None else self._life.ownership.nodes.get(owner)
 
     def metrics_text(self) -> bytes:
-        return self.metrics.text()
+        """Of all processes of the node."""
+        if self.board is None:
+            return self.metrics.text()
+        self.write_page()
+        return self.board.metrics()
 
     async def tenant_id(self, name: str) -> int:
         found = self._tenants.get(name)

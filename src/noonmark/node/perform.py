@@ -22,7 +22,7 @@ import structlog
 from noonmark.clock import Clock
 from noonmark.errors import NoonmarkError, NotOwner, OutcomeUnknown, PartlyDone, Unavailable
 from noonmark.node.transport import Performed
-from noonmark.wire.commands import Batch, Command
+from noonmark.wire.commands import BatchCommand, Command
 
 _log = structlog.get_logger("noonmark.node")
 
@@ -67,7 +67,7 @@ async def perform(here: Here, send: Send, command: Command[Any]) -> Performed:
                 pending += positions
                 final |= not _may_repeat(outcome, command)
             else:
-                answers = outcome.answer if isinstance(command, Batch) else [outcome.answer]
+                answers = outcome.answer if isinstance(command, BatchCommand) else [outcome.answer]
                 done.update(zip(positions, answers, strict=True))
                 replayed &= outcome.replayed
         if failures and (final or here.clock.now_us() > command.deadline_us):
@@ -75,7 +75,7 @@ async def perform(here: Here, send: Send, command: Command[Any]) -> Performed:
         if pending:
             await asyncio.sleep(_PAUSE_S)
     answers = [done[position] for position in range(len(shards))]
-    return Performed(answers if isinstance(command, Batch) else answers[0], replayed and bool(shards))
+    return Performed(answers if isinstance(command, BatchCommand) else answers[0], replayed and bool(shards))
 
 
 async def _do(here: Here, send: Send, address: str, part: Command[Any]) -> Performed:
@@ -109,7 +109,7 @@ def _verdict(command: Command[Any], done: list[int], failures: list[BaseExceptio
     why = worst.message if isinstance(worst, NoonmarkError) else "something went wrong inside the node"
     unknown = " (of some it is unknown)" if isinstance(worst, OutcomeUnknown) else ""
     labels = ", ".join(command.label(position) for position in done)
-    total = len(getattr(command, command.items)) if isinstance(command, Batch) else 1
+    total = len(getattr(command, command.items)) if isinstance(command, BatchCommand) else 1
     return PartlyDone(
         f"{len(done)} of {total} were done: {labels}. The others were not{unknown}: {why}",
         fix="send it again with the same Idempotency-Key: what was done is not done twice",

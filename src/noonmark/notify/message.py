@@ -15,7 +15,7 @@ _TITLES = {
     TYPES["silent"]: "{job} is silent",
     TEST_TYPE: "a test from Noonmark",
 }
-_MOST_ERROR = 1_500
+_MAX_ERROR = 1_500
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -42,5 +42,5 @@ def words(payload: dict[str, Any]) -> Words:
     lines.append(f"At: {payload['at']}  Event: {payload['id']}")
     if payload.get("error"):
         error = str(payload["error"]).strip()
-        lines.append("\n" + (error if len(error) <= _MOST_ERROR else "…" + error[-_MOST_ERROR:]))
+        lines.append("\n" + (error if len(error) <= _MAX_ERROR else "…" + error[-_MAX_ERROR:]))
     return Words(f"Noonmark: {title}", "\n".join(lines), payload["type"] in (TYPES["recovered"], TEST_TYPE))

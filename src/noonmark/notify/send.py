@@ -17,9 +17,9 @@ from noonmark.notify.message import words
 if TYPE_CHECKING:
     import apprise
 
-MOST_BODY_BYTES = 64 * 1024
+MAX_BODY_BYTES = 64 * 1024
 TIMEOUT_S = 15.0
-_MOST_ANSWER = 500
+_MAX_ANSWER = 500
 _GONE = 410
 _LOCAL_SCHEMES = frozenset({"dbus", "glib", "gnome", "kde", "macosx", "qt", "syslog", "windows"})
 """These show a message on the node's own machine."""
@@ -57,8 +57,8 @@ class Sender:
     async def webhook(self, url: str, secrets: list[str], event_id: str, body: str, now: datetime) -> int:
         """The status that the receiver answered with, which is a 2xx; everything else raises."""
         assert self._session is not None
-        if len(body.encode()) > MOST_BODY_BYTES:
-            raise Refused(f"the notice is above the bound of {MOST_BODY_BYTES} bytes")
+        if len(body.encode()) > MAX_BODY_BYTES:
+            raise Refused(f"the notice is above the bound of {MAX_BODY_BYTES} bytes")
         headers = {
             "Content-Type": "application/json",
             "User-Agent": f"noonmark/{__version__}",
@@ -70,7 +70,7 @@ class Sender:
             if not self._private:
                 check_host(URL(url).host or "")
             async with self._session.post(url, data=body.encode(), headers=headers, allow_redirects=False) as answer:
-                start = (await answer.content.read(_MOST_ANSWER)).decode(errors="replace")
+                start = (await answer.content.read(_MAX_ANSWER)).decode(errors="replace")
         except PrivateAddress as error:
             raise Refused(str(error)) from None
         except aiohttp.ClientConnectorError as error:

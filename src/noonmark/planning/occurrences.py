@@ -47,6 +47,21 @@ def passed_runs(job: JobRow, recurrence: Recurrence, watermark_us: int) -> list[
     ]
 
 
+def owed_runs(job: JobRow, recurrence: Recurrence | None, at: Moment) -> list[RunRow]:
+    """Of a job that is about to change: those whose time has passed, and which are due later only because of jitter.
+
+    After the change no tick would make them, since they lie before it. Ticks have made what is due up to the watermark.
+    """
+    if recurrence is None or not job.active or not job.jitter_us:
+        return []
+    last_us = at.now_us if job.ends_us is None else min(at.now_us, job.ends_us)
+    return [
+        asleep_beyond(scheduled_run(job, nominal_us), at.watermark_us)
+        for nominal_us in recurrence.between(max(job.planned_us, at.watermark_us - job.jitter_us), last_us, MAX_ON_TIME)
+        if nominal_us not in (job.skips or ())
+    ]
+
+
 def due_runs(
     job: JobRow, recurrence: Recurrence, after_us: int, until_us: int, now_us: int, grace_us: int
 ) -> list[RunRow]:

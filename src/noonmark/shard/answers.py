@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from noonmark.model.ids import GrantId
+from noonmark.model.ids import GrantId, RunKey
 from noonmark.shard.live_run import LiveRun
 from noonmark.shard.verdict import AttemptEnd
 
@@ -13,6 +13,14 @@ class Granted(NamedTuple):
 
     grant_id: GrantId
     runs: Sequence[LiveRun]
+
+
+class Heartbeaten(NamedTuple):
+    """The answer to a heartbeat: runs to stop, grants that the worker lost, and grants that it should have named."""
+
+    cancel: list[RunKey]
+    lost: list[int]
+    missing: list[int]
 
 
 class Reported(NamedTuple):

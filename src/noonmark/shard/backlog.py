@@ -22,7 +22,7 @@ Place = tuple[int, int]
 START: Place = (-(1 << 62), 0)
 
 
-class Page(NamedTuple):
+class PageRequest(NamedTuple):
     """A request to read waiting runs of one shard from `start` (inclusive) on; of one lane, or of all."""
 
     shard: int
@@ -94,10 +94,10 @@ class Backlog:
             self._lanes[lane_key].marks.pop(shard, None)
             self._forget_if_empty(lane_key)
 
-    def next_page(self) -> Page | None:
+    def next_page(self) -> PageRequest | None:
         """The page to read now, if there is room for it; its mark is off until `paged` is told the result."""
         for shard, start in self._scans.items():
-            return Page(shard, None, start, self.page_runs)
+            return PageRequest(shard, None, start, self.page_runs)
         room = self.memory_runs - self.size
         for lane_key in self._spilled:
             lane = self._lanes[lane_key]
@@ -105,10 +105,10 @@ class Backlog:
                 shard, start = min(lane.marks.items(), key=lambda item: item[1])
                 del lane.marks[shard]
                 limit = self.page_runs if room >= self.page_runs else self.lane_runs
-                return Page(shard, lane_key, start, limit)
+                return PageRequest(shard, lane_key, start, limit)
         return None
 
-    def paged(self, page: Page, last: Place | None) -> None:
+    def paged(self, page: PageRequest, last: Place | None) -> None:
         """`last` is the place of the page's last row if the page was full, None if nothing is left behind it."""
         following = None if last is None else (last[0], last[1] + 1)
         if page.lane is None:

@@ -13,20 +13,26 @@ from noonmark.model.ids import TenantId, WorkerId, grant_id_of
 from noonmark.model.run import GrantRow
 from noonmark.shard.live_run import Grant, Kind, LiveRun, State
 
-_MOST_REVOKED = 10_000
+_MAX_REVOKED = 10_000
 
 
 class WorkerState:
-    __slots__ = ("grants", "kinds", "seen_us", "tenant_id", "worker_id")
+    __slots__ = ("grants", "heard_us", "kinds", "seen_us", "tenant_id", "worker_id")
 
     def __init__(self, worker_id: WorkerId, seen_us: int) -> None:
         self.worker_id = worker_id
         self.seen_us = seen_us
+        """From when on its silence counts."""
+        self.heard_us = 0
+        """When it last said something to this node itself."""
         self.kinds: frozenset[Kind] = frozenset()
         """Every (queue, task) that it serves; none until it has registered with this owner."""
         self.tenant_id: TenantId | None = None
         """The one tenant whose runs it takes; None for those of all."""
         self.grants: dict[int, Grant] = {}
+
+    def hear(self, now_us: int) -> None:
+        self.seen_us = self.heard_us = now_us
 
 
 class WaitingClaim:
@@ -55,7 +61,7 @@ class Fleet:
         tenant_id: TenantId | None = None,
     ) -> None:
         worker = self._worker(worker_id, now_us)
-        worker.seen_us = now_us
+        worker.hear(now_us)
         worker.tenant_id = tenant_id
         tasks = list(tasks)
         worker.kinds = frozenset((queue, task) for queue in queues for task in tasks)
@@ -80,14 +86,25 @@ class Fleet:
     def heard(self, worker_id: WorkerId, now_us: int) -> None:
         worker = self.workers.get(worker_id)
         if worker is not None:
-            worker.seen_us = now_us
+            worker.hear(now_us)
 
-    def take_over(self, row: GrantRow, now_us: int) -> Grant:
-        """A grant that an earlier owner made; several shards may each bring their part of it."""
+    def heard_since(self, since_us: int) -> list[tuple[WorkerId, int]]:
+        """The workers that have spoken to this node since then, each with when it last did."""
+        return [
+            (worker_id, worker.heard_us) for worker_id, worker in self.workers.items() if worker.heard_us > since_us
+        ]
+
+    def take_over(self, row: GrantRow, now_us: int, heard_us: int) -> Grant:
+        """A grant that an earlier owner made; several shards may each bring their part of it.
+
+        Its worker was last heard by any node at `heard_us`: what is left of its time to be silent goes on.
+        """
         grant = self.grants.get(row.grant_id)
         if grant is None:
             grant = self.grants[row.grant_id] = Grant(row.grant_id, row.worker_id, row.granted_us, now_us)
-        self._worker(row.worker_id, now_us).grants[row.grant_id] = grant
+        worker = self._worker(row.worker_id, heard_us)
+        worker.seen_us = max(worker.seen_us, heard_us)
+        worker.grants[row.grant_id] = grant
         return grant
 
     def attach(self, live: LiveRun, grant: Grant) -> None:
@@ -117,7 +134,7 @@ class Fleet:
     def revoke(self, grant: Grant) -> None:
         """Remembered for a while, to tell its worker."""
         self._revoked[grant.grant_id] = None
-        if len(self._revoked) > _MOST_REVOKED:
+        if len(self._revoked) > _MAX_REVOKED:
             self._revoked.popitem(last=False)
 
     def revoked(self, grant_ids: Iterable[int]) -> list[int]:
@@ -126,8 +143,8 @@ class Fleet:
     def silent(self, now_us: int, silence_us: int) -> Iterator[WorkerState]:
         return (worker for worker in list(self.workers.values()) if now_us - worker.seen_us > silence_us)
 
-    def _worker(self, worker_id: WorkerId, now_us: int) -> WorkerState:
+    def _worker(self, worker_id: WorkerId, seen_us: int) -> WorkerState:
         worker = self.workers.get(worker_id)
         if worker is None:
-            worker = self.workers[worker_id] = WorkerState(worker_id, now_us)
+            worker = self.workers[worker_id] = WorkerState(worker_id, seen_us)
         return worker

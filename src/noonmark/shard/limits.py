@@ -17,6 +17,10 @@ class Limits(msgspec.Struct, frozen=True):
     """A worker unheard for this long loses its grants."""
     stall_us: int = 2_500_000
     """After this long without a look at the workers, their silence may be the node's own."""
+    appear_us: int = 3_000_000
+    """A worker finds a node that has just begun within this time."""
+    kept_late_us: int = 3_000_000
+    """A worker may have been heard so much later than its row says."""
     delivery_us: int = 3_000_000
     """A grant that its worker does not name this long after it was made never arrived."""
     overrun_us: int = 60_000_000

@@ -29,7 +29,7 @@ class State(IntEnum):
 class Grant:
     """What one answer handed to one worker. `remaining` counts its current runs by shard."""
 
-    __slots__ = ("grant_id", "granted_us", "known_us", "remaining", "runs", "worker_id")
+    __slots__ = ("asked_us", "grant_id", "granted_us", "known_us", "remaining", "runs", "worker_id")
 
     def __init__(self, grant_id: GrantId, worker_id: WorkerId, granted_us: int, known_us: int) -> None:
         self.grant_id = grant_id
@@ -37,6 +37,8 @@ class Grant:
         self.granted_us = granted_us
         self.known_us = known_us
         """Since when its worker should know it: since the answer left, or since a takeover. Patience begins then."""
+        self.asked_us: int | None = None
+        """Since when its worker, which does not name it, is asked whether it ever had it."""
         self.runs: list[LiveRun] = []
         self.remaining: dict[int, int] = {}
 

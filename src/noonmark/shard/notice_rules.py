@@ -15,15 +15,15 @@ import msgspec
 
 from noonmark.clock import NEVER_US, SECOND_US, to_datetime
 from noonmark.model.ids import JobId, RunKey, TenantId, event_text, run_text, shard_of
-from noonmark.model.notice import DELIVERIES, TYPES, Event, Notice, Rule, Trouble
+from noonmark.model.notice import DELIVERIES, TYPES, Event, NoticeRow, NoticeRule, Trouble
 from noonmark.model.reason import SENTENCES, Reason
 from noonmark.shard.live_run import LiveRun, State
 from noonmark.shard.outbox import Batch
 from noonmark.shard.verdict import AttemptEnd, Verdict
 
-_MOST_ERROR = 8_000
+_MAX_ERROR = 8_000
 """Characters; the whole of a notice stays below 64 KiB."""
-_MOST_QUIET = 100_000
+_MAX_QUIET = 100_000
 """So many (subscription, job, kind) are held apart; beyond that nobody is told, and it is counted."""
 _LATE = "it started later than the subscription allows"
 _WAITS = "it still waits, longer than the subscription allows"
@@ -39,17 +39,17 @@ class _Quiet:
     def __init__(self, until_us: int) -> None:
         self.until_us = until_us
         self.folded = 0
-        self.last: Notice | None = None
+        self.last: NoticeRow | None = None
 
 
 class NoticeRules:
     def __init__(self, node_id: int) -> None:
         self._node_id = node_id
         self._told = 0
-        self.rules: dict[int, Rule] = {}
+        self.rules: dict[int, NoticeRule] = {}
         """By subscription."""
-        self._of_job: dict[JobId, tuple[Rule, ...]] = {}
-        self._of_tenant: dict[TenantId, tuple[Rule, ...]] = {}
+        self._of_job: dict[JobId, tuple[NoticeRule, ...]] = {}
+        self._of_tenant: dict[TenantId, tuple[NoticeRule, ...]] = {}
         self._quiet: dict[_Key, _Quiet] = {}
         self._ends: list[tuple[int, _Key]] = []
         self._told_late: set[RunKey] = set()
@@ -61,10 +61,10 @@ class NoticeRules:
         self.sent = 0
         self.dropped = 0
 
-    def follow(self, rules: Iterable[Rule], outbox: Batch) -> None:
+    def follow(self, rules: Iterable[NoticeRule], outbox: Batch) -> None:
         """These are the subscriptions from now on; trouble that nobody watches any more is forgotten."""
-        of_job: dict[JobId, tuple[Rule, ...]] = {}
-        of_tenant: dict[TenantId, tuple[Rule, ...]] = {}
+        of_job: dict[JobId, tuple[NoticeRule, ...]] = {}
+        of_tenant: dict[TenantId, tuple[NoticeRule, ...]] = {}
         self.late_us = NEVER_US
         self.rules = {rule.subscription_id: rule for rule in rules}
         for rule in self.rules.values():
@@ -139,7 +139,7 @@ class NoticeRules:
                 self._told_late.add(live.key)
 
     def silent(
-        self, rule: Rule, job_id: JobId, expected_us: int, succeeded_us: int | None, now_us: int, outbox: Batch
+        self, rule: NoticeRule, job_id: JobId, expected_us: int, succeeded_us: int | None, now_us: int, outbox: Batch
     ) -> None:
         trouble = self.troubles.get(job_id) or Trouble(now_us, frozenset())
         if rule.subscription_id in trouble.silent_for:
@@ -165,7 +165,7 @@ class NoticeRules:
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _rules(self, live: LiveRun) -> tuple[Rule, ...]:
+    def _rules(self, live: LiveRun) -> tuple[NoticeRule, ...]:
         if live.lane[1] == DELIVERIES:
             return ()
         of_job = self._of_job.get(live.job_id)
@@ -174,7 +174,7 @@ class NoticeRules:
             return of_tenant or ()
         return tuple(rule for rule in of_job if rule.tenant_id == live.tenant_id) + (of_tenant or ())
 
-    def _remember(self, job_id: JobId, rules: tuple[Rule, ...], now_us: int, outbox: Batch) -> None:
+    def _remember(self, job_id: JobId, rules: tuple[NoticeRule, ...], now_us: int, outbox: Batch) -> None:
         if job_id not in self.troubles and any("recovered" in rule.events for rule in rules):
             self.troubles[job_id] = outbox.troubles[job_id] = Trouble(now_us, frozenset())
 
@@ -194,7 +194,7 @@ class NoticeRules:
 
     def _tell(
         self,
-        rule: Rule,
+        rule: NoticeRule,
         job_id: JobId,
         event: Event,
         reason: str,
@@ -207,13 +207,13 @@ class NoticeRules:
     ) -> None:
         key = (rule.subscription_id, job_id, event)
         quiet = self._quiet.get(key)
-        if quiet is None and len(self._quiet) >= _MOST_QUIET:
+        if quiet is None and len(self._quiet) >= _MAX_QUIET:
             self.dropped += 1
             return
         self._told += 1
-        notice = Notice(
+        notice = NoticeRow(
             rule.subscription_id, shard_of(job_id), job_id, event_text(self._node_id, self._told), TYPES[event],
-            to_datetime(now_us).isoformat(), run, silence, reason, why, error and error[:_MOST_ERROR], 0,
+            to_datetime(now_us).isoformat(), run, silence, reason, why, error and error[:_MAX_ERROR], 0,
         )  # fmt: skip
         if quiet is not None and quiet.until_us > now_us:
             quiet.folded += 1
@@ -223,7 +223,7 @@ class NoticeRules:
         outbox.notices.append(notice._replace(folded=quiet.folded if quiet else 0))
         self._begin_quiet(key, rule, now_us)
 
-    def _begin_quiet(self, key: _Key, rule: Rule, now_us: int) -> None:
+    def _begin_quiet(self, key: _Key, rule: NoticeRule, now_us: int) -> None:
         if rule.quiet_us:
             until_us = now_us + rule.quiet_us
             self._quiet[key] = _Quiet(until_us)

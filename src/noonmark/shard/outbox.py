@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from noonmark.model.audit import Entry
 from noonmark.model.ids import GrantId, JobId, RunKey
-from noonmark.model.notice import Notice, Trouble
+from noonmark.model.notice import NoticeRow, Trouble
 from noonmark.model.reason import Reason
 from noonmark.model.request import RequestRow
 from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
@@ -72,7 +72,7 @@ class Batch:
         self.audit: list[Entry] = []
         self.requests: list[RequestRow] = []
         """Of some of the created runs: the requests that asked for them."""
-        self.notices: list[Notice] = []
+        self.notices: list[NoticeRow] = []
         self.troubles: dict[JobId, Trouble | None] = {}
         """Watched jobs that are in trouble from now on, or (None) no longer."""
         self.slept: set[RunKey] = set()

@@ -12,7 +12,7 @@ from noonmark.model.reason import Reason
 from noonmark.shard.live_run import LiveRun
 
 
-class Rule(Protocol):
+class StartRule(Protocol):
     def refuses(self, live: LiveRun, policy: Policy, now_us: int) -> Reason | None: ...
 
 

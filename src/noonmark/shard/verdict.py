@@ -50,14 +50,22 @@ _CANCELLED = Verdict(Outcome.CANCELLED, Reason.CANCELLED, final=True, failed=Fal
 
 
 def judge(live: LiveRun, policy: Policy, end: AttemptEnd, reason: Reason | None) -> Verdict:
-    """`reason` overrides the ordinary one where the owner knows better than the report."""
+    """`reason` overrides the ordinary one where the owner knows better than the report.
+
+    Of a run with delivery at most once, only an attempt that is known not to have begun is repeated as if it had not
+    been: one that its worker hands back with no time of its start, or one that no worker can have received.
+    """
     outcome = end.outcome
     if outcome is Outcome.SUCCEEDED:
         return _SUCCEEDED
     if live.cancelling or outcome is Outcome.CANCELLED:
         return _CANCELLED
     if outcome is Outcome.RELEASED:
+        if policy.at_most_once and end.started_us is not None:
+            return Verdict(outcome, Reason.AT_MOST_ONCE, final=True, failed=True)
         return Verdict(outcome, reason or Reason.RELEASED, final=False, failed=False)
     fatal = gives_up(policy, outcome, live.failures + 1, end.error_type)
+    if policy.at_most_once and reason is Reason.AT_MOST_ONCE:
+        fatal = reason
     ordinary = Reason.TIMED_OUT if outcome is Outcome.TIMED_OUT else Reason.FAILED
     return Verdict(outcome, fatal or reason or ordinary, final=fatal is not None, failed=True)

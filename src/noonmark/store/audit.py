@@ -28,6 +28,10 @@ _FEW = 20
 
 async def record(connection: Connection, entries: Sequence[Entry]) -> None:
     if 0 < len(entries) <= _FEW:
-        await connection.execute(statement("insert_audit"), *zip(*entries, strict=True))
+        await insert_audit(connection, entries)
     elif entries:
         await connection.copy_records_to_table("audit", schema_name="noonmark", columns=_COLUMNS, records=entries)
+
+
+async def insert_audit(connection: Connection, entries: Sequence[Entry]) -> None:
+    await connection.execute(statement("insert_audit"), *zip(*entries, strict=True))

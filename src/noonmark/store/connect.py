@@ -1,10 +1,14 @@
 """Connections to PostgreSQL as Noonmark uses them: instants as whole microseconds, JSON as text, durable commits."""
 
+import re
+from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
 
 from noonmark.clock import NEVER_US
+from noonmark.store.away import is_away
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
@@ -57,18 +61,57 @@ async def connect(database_url: str, settings: dict[str, str] | None = None, tim
     return connection
 
 
+class ReadPool(Pool):
+    """Repeats a statement that only reads, once, on a new connection, when the server has ended the one it was on."""
+
+    async def fetch(self, query: str, *args: Any, **more: Any) -> Any:
+        return await self._again(super().fetch, query, *args, **more)
+
+    async def fetchrow(self, query: str, *args: Any, **more: Any) -> Any:
+        return await self._again(super().fetchrow, query, *args, **more)
+
+    async def fetchval(self, query: str, *args: Any, **more: Any) -> Any:
+        return await self._again(super().fetchval, query, *args, **more)
+
+    async def _again(self, run: Callable[..., Awaitable[Any]], query: str, *args: Any, **more: Any) -> Any:
+        try:
+            return await run(query, *args, **more)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, ConnectionError) as error:
+            if not is_away(error) or not _reads(query):
+                raise
+        await self.expire_connections()  # those that lie idle may have been ended with it
+        return await run(query, *args, **more)
+
+
+@lru_cache(maxsize=1_000)
+def _reads(query: str) -> bool:
+    plain = re.sub(r"--[^\n]*", "", query)
+    return _BEGINS.match(plain) is not None and _CHANGES.search(plain) is None
+
+
+_BEGINS = re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE)
+_CHANGES = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE|nextval|setval)\b", re.IGNORECASE)
+
+
 async def _keep_as_it_is(connection: Any) -> None:
     """Nothing that the pool runs leaves a trace in its session, so nothing has to be reset between two uses."""
 
 
 async def open_pool(database_url: str, size: int = 4) -> Pool:
     """For reads and for rows that have no owner; statements planned as usual."""
-    return await asyncpg.create_pool(
+    pool = ReadPool(
         database_url,
         min_size=1,
         max_size=size,
+        max_queries=50_000,
+        max_inactive_connection_lifetime=300.0,
+        connect=None,
+        setup=None,
         init=prepare,
         reset=_keep_as_it_is,
+        loop=None,
+        connection_class=asyncpg.Connection,
+        record_class=asyncpg.Record,
         timeout=5.0,
         command_timeout=30.0,
         server_settings={
@@ -77,3 +120,5 @@ async def open_pool(database_url: str, size: int = 4) -> Pool:
             "jit": "off",
         },
     )
+    await pool
+    return pool

@@ -9,7 +9,7 @@ from noonmark.store.statement import statement
 
 DedupKey = tuple[JobId, str]
 
-_MOST_FORGOTTEN = 5_000
+_MAX_FORGOTTEN = 5_000
 
 
 async def find_dedup_keys(connection: Connection, keys: Sequence[DedupKey], now_us: int) -> dict[DedupKey, RunKey]:
@@ -25,5 +25,5 @@ async def keep_dedup_keys(connection: Connection, runs: dict[DedupKey, RunKey], 
 
 async def forget_dedup_keys(pool: Pool, shards: Sequence[int], now_us: int) -> bool:
     """Whether there may be more that have expired."""
-    status = await pool.execute(statement("forget_dedup_keys"), shards, now_us, _MOST_FORGOTTEN)
-    return status == f"DELETE {_MOST_FORGOTTEN}"
+    status = await pool.execute(statement("forget_dedup_keys"), shards, now_us, _MAX_FORGOTTEN)
+    return status == f"DELETE {_MAX_FORGOTTEN}"

@@ -8,7 +8,7 @@ from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.store.commit import columns
-from noonmark.store.connect import Connection
+from noonmark.store.connect import Connection, Pool
 from noonmark.store.statement import statement
 
 
@@ -22,8 +22,12 @@ class NewInboxRow(NamedTuple):
 
 
 async def next_job_ids(connection: Connection, shards: Sequence[int]) -> list[JobId]:
-    rows = await connection.fetch(statement("next_job_sequences"), len(shards))
-    return [job_id_of(row[0], shard) for row, shard in zip(rows, shards, strict=True)]
+    numbers = await next_job_sequences(connection, len(shards))
+    return [job_id_of(number, shard) for number, shard in zip(numbers, shards, strict=True)]
+
+
+async def next_job_sequences(connection: Connection, count: int) -> list[int]:
+    return [row[0] for row in await connection.fetch(statement("next_job_sequences"), count)]
 
 
 async def insert_jobs(connection: Connection, heads: Sequence[JobRow], specs: Sequence[str]) -> list[str]:
@@ -63,12 +67,12 @@ async def delete_labels(connection: Connection, labels: Sequence[tuple[JobRow, s
 
 async def insert_versions(connection: Connection, heads: Sequence[JobRow], specs: Sequence[str], at_us: int) -> None:
     rows = [(h.shard, h.job_id, h.version, spec) for h, spec in zip(heads, specs, strict=True)]
-    await connection.execute(statement("insert_job_versions"), at_us, *columns(rows, 4))
+    await connection.execute(statement("insert_versions"), at_us, *columns(rows, 4))
 
 
 async def insert_events(connection: Connection, heads: Sequence[JobRow], event: str, at_us: int) -> None:
     rows = [(h.shard, h.job_id, h.version) for h in heads]
-    await connection.execute(statement("insert_job_events"), at_us, event, *columns(rows, 3))
+    await connection.execute(statement("insert_events"), at_us, event, *columns(rows, 3))
 
 
 async def load_job_rows(connection: Connection, job_ids: Sequence[int]) -> list[JobRow]:
@@ -141,9 +145,13 @@ async def without_ended(connection: Connection, rows: Sequence[RunRow]) -> list[
     """Leaves out the runs that ended before: the key of a row that is gone would let them be made anew."""
     if not rows:
         return []
-    keys = columns([(row.shard, row.nominal_us, row.job_id) for row in rows], 3)
-    ended = {tuple(row) for row in await connection.fetch(statement("find_ended_runs"), *keys)}
+    ended = await find_ended_runs(connection, rows)
     return [row for row in rows if row.key not in ended]
+
+
+async def find_ended_runs(connection: Connection, rows: Sequence[RunRow]) -> set[tuple[int, int]]:
+    keys = columns([(row.shard, row.nominal_us, row.job_id) for row in rows], 3)
+    return {(row[0], row[1]) for row in await connection.fetch(statement("find_ended_runs"), *keys)}
 
 
 async def redrive_dead(
@@ -166,6 +174,11 @@ async def hasten_run(connection: Connection, tenant_id: int, key: tuple[int, int
     """None if it does not wait for another attempt."""
     row = await connection.fetchrow(statement("hasten_run"), shard_of(key[0]), *key, tenant_id, due_us)
     return None if row is None else RunRow._make(row)
+
+
+async def peek_inbox(pool: Pool, shards: Sequence[int]) -> bool:
+    """Whether there is anything to drain."""
+    return bool(await pool.fetchval(statement("peek_inbox"), shards))
 
 
 async def drain_inbox(connection: Connection, shards: Sequence[int], most: int) -> list[NewInboxRow]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from noonmark.clock import SECOND_US
 from noonmark.model.ids import JobId, TenantId, shard_of
-from noonmark.model.notice import Notice, Rule, Trouble
+from noonmark.model.notice import NoticeRow, NoticeRule, Trouble
 from noonmark.shard.silence import Expectation
 from noonmark.store.connect import Connection, Pool
 from noonmark.store.statement import statement
@@ -21,7 +21,7 @@ class Target(NamedTuple):
     old_secret: str | None
 
 
-async def insert_notices(connection: Connection, notices: Sequence[Notice]) -> None:
+async def insert_notices(connection: Connection, notices: Sequence[NoticeRow]) -> None:
     await connection.execute(statement("insert_notices"), *zip(*notices, strict=True))
 
 
@@ -33,9 +33,17 @@ async def write_troubles(connection: Connection, troubles: Mapping[JobId, Troubl
     ]
     ended = [(shard_of(job_id), job_id) for job_id, trouble in troubles.items() if trouble is None]
     if begun:
-        await connection.execute(statement("save_troubles"), *zip(*begun, strict=True))
+        await save_troubles(connection, begun)
     if ended:
-        await connection.execute(statement("delete_troubles"), *zip(*ended, strict=True))
+        await delete_troubles(connection, ended)
+
+
+async def save_troubles(connection: Connection, begun: Sequence[tuple[int, JobId, int, str]]) -> None:
+    await connection.execute(statement("save_troubles"), *zip(*begun, strict=True))
+
+
+async def delete_troubles(connection: Connection, ended: Sequence[tuple[int, JobId]]) -> None:
+    await connection.execute(statement("delete_troubles"), *zip(*ended, strict=True))
 
 
 async def load_troubles(connection: Connection, shard: int) -> dict[JobId, Trouble]:
@@ -50,9 +58,9 @@ async def peek_subscriptions(pool: Pool) -> tuple[int, bool]:
     return int(row[0]), row[1]
 
 
-async def load_rules(pool: Pool) -> list[Rule]:
+async def load_rules(pool: Pool) -> list[NoticeRule]:
     return [
-        Rule(number, TenantId(tenant_id), job_id, frozenset(events), _us(quiet_s), _us(late_s))
+        NoticeRule(number, TenantId(tenant_id), job_id, frozenset(events), _us(quiet_s), _us(late_s))
         for number, tenant_id, job_id, events, quiet_s, late_s in await pool.fetch(statement("load_rules"))
     ]
 

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from noonmark.store.connect import Connection
+from noonmark.shard.listening import NodeLife
+from noonmark.store.connect import Connection, Pool
 from noonmark.store.fence import fenced
 from noonmark.store.statement import statement
 
@@ -22,8 +23,18 @@ class Ownership(NamedTuple):
     owners: dict[int, int | None]
 
 
-async def register_node(connection: Connection, address: str, version: str, lease_s: float) -> int:
-    return int(await connection.fetchval(statement("register_node"), address, version, lease_s))
+async def register_node(
+    connection: Connection,
+    address: str,
+    version: str,
+    lease_s: float,
+    public_address: str | None = None,
+    process: int = 0,
+) -> int:
+    """Its id. A process of a node with several has an address of its own, beside the node's public one."""
+    return int(
+        await connection.fetchval(statement("register_node"), address, version, lease_s, public_address, process)
+    )
 
 
 async def name_session(connection: Connection, node_id: int) -> None:
@@ -38,22 +49,35 @@ async def renew_lease(connection: Connection, node_id: int, lease_s: float) -> i
 
 
 async def load_ownership(connection: Connection) -> Ownership:
-    nodes = {row[0]: row[1] for row in await connection.fetch(statement("load_live_nodes"))}
+    nodes = await load_live_nodes(connection)
     owners = {row[0]: row[1] for row in await connection.fetch(statement("load_ownership"))}
     return Ownership(nodes, owners)
+
+
+async def load_live_nodes(connection: Connection) -> dict[int, str]:
+    return {row[0]: row[1] for row in await connection.fetch(statement("load_live_nodes"))}
+
+
+async def load_node_lives(connection: Connection, lease_s: float) -> list[NodeLife]:
+    """Of the living and of those that died within the last minutes."""
+    return [NodeLife(*row) for row in await connection.fetch(statement("load_node_lives"), lease_s)]
 
 
 async def expire_nodes(connection: Connection) -> list[int]:
     """Declares nodes dead whose lease has passed, and frees their shards."""
     async with connection.transaction():
         await connection.execute("SET LOCAL lock_timeout = '1s'")
-        dead = [row[0] for row in await connection.fetch(statement("lock_expired_nodes"))]
+        dead = await lock_expired_nodes(connection)
         if dead:
             # Once more, now that nobody can renew: the first time may have waited for just that.
             dead = [row[0] for row in await connection.fetch(statement("lock_expired_nodes"))]
         if dead:
             await _declare_dead(connection, dead)
     return dead
+
+
+async def lock_expired_nodes(connection: Connection) -> list[int]:
+    return [row[0] for row in await connection.fetch(statement("lock_expired_nodes"))]
 
 
 async def end_frozen_sessions(connection: Connection) -> None:
@@ -64,14 +88,30 @@ async def end_frozen_sessions(connection: Connection) -> None:
 async def end_node(connection: Connection, node_id: int) -> None:
     """Ends a node's life on its own account; waits for whatever transaction it still has under way."""
     async with connection.transaction():
-        await connection.execute(statement("lock_node"), node_id)
+        await lock_node(connection, node_id)
         await _declare_dead(connection, [node_id])
 
 
+async def lock_node(connection: Connection, node_id: int) -> None:
+    await connection.execute(statement("lock_node"), node_id)
+
+
 async def _declare_dead(connection: Connection, nodes: list[int]) -> None:
-    await connection.execute(statement("end_nodes"), nodes)
-    await connection.execute(statement("free_shards"), nodes)
+    await end_nodes(connection, nodes)
+    await free_shards(connection, nodes)
     await connection.execute(f"NOTIFY {CHANNEL}")
+
+
+async def end_nodes(connection: Connection, nodes: list[int]) -> None:
+    await connection.execute(statement("end_nodes"), nodes)
+
+
+async def free_shards(connection: Connection, nodes: list[int]) -> None:
+    await connection.execute(statement("free_shards"), nodes)
+
+
+async def forget_old_nodes(pool: Pool) -> None:
+    await pool.execute(statement("forget_old_nodes"))
 
 
 async def take_shards(connection: Connection, node_id: int, most: int, now_us: int, gap_us: int) -> list[Taken]:
@@ -80,10 +120,14 @@ async def take_shards(connection: Connection, node_id: int, most: int, now_us: i
         taken = [Taken(*row) for row in await connection.fetch(statement("take_shards"), node_id, most)]
         late = [shard for shard in taken if shard.watermark_us < now_us - gap_us]
         if late:
-            await connection.execute(
-                statement("record_gaps"), [one.shard for one in late], [one.watermark_us for one in late], now_us
-            )
+            await record_gaps(connection, late, now_us)
     return taken
+
+
+async def record_gaps(connection: Connection, late: list[Taken], now_us: int) -> None:
+    await connection.execute(
+        statement("record_gaps"), [one.shard for one in late], [one.watermark_us for one in late], now_us
+    )
 
 
 async def give_shards(connection: Connection, node_id: int, shards: list[int]) -> None:

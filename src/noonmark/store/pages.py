@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from noonmark.model.ids import JobId
 from noonmark.model.run import GrantRow, RunRow
-from noonmark.shard.backlog import Page
+from noonmark.shard.backlog import PageRequest
 from noonmark.shard.live_run import LiveRun
 from noonmark.store.commit import columns
 from noonmark.store.connect import Connection
@@ -13,7 +13,9 @@ from noonmark.store.statement import statement
 _EARLIEST_US = -62_135_596_800_000_000
 
 
-async def page_runs(connection: Connection, page: Page, watermark_us: int, policy_ids: Sequence[int]) -> list[RunRow]:
+async def page_runs(
+    connection: Connection, page: PageRequest, watermark_us: int, policy_ids: Sequence[int]
+) -> list[RunRow]:
     """`policy_ids` are those of the lane's kind; a page of all lanes ignores them."""
     nominal_us, job_id = page.start
     place = (page.shard, max(nominal_us, _EARLIEST_US), job_id, watermark_us, page.limit)

@@ -47,7 +47,7 @@ async def insert_subscription(connection: Connection, tenant_id: int, new: Subsc
         new.secret, new.late_after_s, new.expect_every_s, new.grace_s, new.quiet_s, new.active, new.delivery_job,
         new.created_us,
     )  # fmt: skip
-    await connection.execute(statement("bump_subscriptions"))
+    await bump_subscriptions(connection)
     return number
 
 
@@ -57,11 +57,16 @@ async def update_subscription(connection: Connection, tenant_id: int, new: Subsc
         new.url, new.secret, new.old_secret, new.old_until_us, new.late_after_s, new.expect_every_s, new.grace_s,
         new.quiet_s, new.active, new.delivery_job, new.updated_us,
     )  # fmt: skip
-    await connection.execute(statement("bump_subscriptions"))
+    await bump_subscriptions(connection)
 
 
 async def delete_subscription(connection: Connection, tenant_id: int, subscription_id: int) -> None:
     await connection.execute(statement("delete_subscription"), tenant_id, subscription_id)
+    await bump_subscriptions(connection)
+
+
+async def bump_subscriptions(connection: Connection) -> None:
+    """Owners read them anew when this number has changed."""
     await connection.execute(statement("bump_subscriptions"))
 
 

@@ -19,6 +19,11 @@ async def insert_tenant(connection: Connection, name: str, weight: int, at_us: i
     return found
 
 
+async def load_tenants(pool: Pool) -> list[tuple[int, str, int]]:
+    """(id, name, weight) of all."""
+    return [(row[0], row[1], row[2]) for row in await pool.fetch(statement("load_tenants"))]
+
+
 async def list_tenants(pool: Pool, only: int | None, *, after: str, limit: int) -> list[TenantRecord]:
     return [TenantRecord(*row) for row in await pool.fetch(statement("list_tenants"), only, after, limit)]
 

@@ -28,7 +28,7 @@ from noonmark.model.run import AttemptRow, DeadRow, RunRow
 from noonmark.planning import fixed_delay
 from noonmark.planning.bounds import bounds_from
 from noonmark.planning.changes import change, create, pause, resume
-from noonmark.planning.occurrences import Moment
+from noonmark.planning.occurrences import Moment, owed_runs
 from noonmark.planning.plan import Plan, policy_of, spec_text, timing_of
 from noonmark.planning.runs import submitted_run
 from noonmark.schedule import Now, Recurrence, validate
@@ -70,7 +70,7 @@ class Engine:
             limits=Limits(memory_runs=10**9, input_bytes_in_memory=10**9),
             random=random,
         )
-        self.owner.adopt(0, NEVER_US, (), (), clock.now_us())
+        self.owner.adopt(0, NEVER_US, (), (), clock.now_us(), {})
 
     # jobs
 
@@ -111,7 +111,10 @@ class Engine:
         now_us = self.clock.now_us()
         plan = self._plan(spec, before.created_us)
         recurring = recurrence_of(plan)
-        row, rows = change(plan, before, job.recurrence, recurring, self._moment(plan), anew=anew)
+        self._make_due()
+        at = self._moment(plan)
+        owed = owed_runs(before, job.recurrence, at)
+        row, rows = change(plan, before, job.recurrence, recurring, at, anew=anew)
         self._withdraw(row.job_id)
         current_us = before.current_run_us
         key = (row.job_id, current_us or 0)
@@ -120,13 +123,15 @@ class Engine:
             anew=anew, is_there=key in self.rows, has_ended=self._has_ended(key),
         )  # fmt: skip
         self._become(job, plan, row, recurring)
-        self._fire([*self._without_ended(rows), *self._not_ended(job, current)])
+        self._fire([*self._without_ended([*owed, *rows]), *self._not_ended(job, current)])
         self._readmit(row.job_id)
         return job
 
     def pause(self, ref: str) -> Planned:
         job = self.find(ref)
+        self._make_due()
         before = job.row
+        self._fire(owed_runs(before, job.recurrence, self._moment(job.plan)))
         row = pause(before, job.recurrence, self.clock.now_us())
         self._withdraw(job.job_id, before.current_run_us)
         self._become(job, job.plan, row, job.recurrence)
@@ -209,11 +214,7 @@ class Engine:
         """Fires what is due; the runs to start, with their grants."""
         now_us = self.clock.now_us()
         if not self.down:
-            for job in self.jobs.values():
-                if job.due_us is not None and job.due_us <= now_us:
-                    self._fire(job.fire(self._watermark_us, now_us))
-                    job.look_ahead(now_us)
-            self._watermark_us = now_us
+            self._make_due()
         granted: list[tuple[int, LiveRun]] = []
         while True:
             if not self.down:
@@ -248,6 +249,15 @@ class Engine:
             self._follow(end)
         answers = [answer for _, answer in batch.answers if isinstance(answer, Granted)]
         return [(answer.grant_id, live) for answer in answers for live in answer.runs]
+
+    def _make_due(self) -> None:
+        """What a tick makes. A change of a job waits for that, too: what was due before it is made first."""
+        now_us = self.clock.now_us()
+        for job in self.jobs.values():
+            if job.due_us is not None and job.due_us <= now_us:
+                self._fire(job.fire(self._watermark_us, now_us))
+                job.look_ahead(now_us)
+        self._watermark_us = now_us
 
     def _follow(self, end: FixedDelayEnd) -> None:
         """If the current run of a fixed delay has ended, the next one takes its place."""

@@ -46,12 +46,12 @@ class Command(msgspec.Struct, Generic[Answer], frozen=True, kw_only=True, tag=Tr
         return str(position)
 
 
-class Batch(Command[list[Each]], Generic[Each], frozen=True, kw_only=True):
+class BatchCommand(Command[list[Each]], Generic[Each], frozen=True, kw_only=True):
     """`items` is the name of the field that holds them."""
 
     items: ClassVar[str]
 
-    def part(self, positions: Sequence[int]) -> "Batch[Each]":
+    def part(self, positions: Sequence[int]) -> "BatchCommand[Each]":
         whole = getattr(self, self.items)
         return replace(self, **{self.items: [whole[position] for position in positions]})
 
@@ -76,7 +76,7 @@ class OfRun(Command[Answer], Generic[Answer], frozen=True, kw_only=True):
         return run_text(self.run)
 
 
-class OfJobs(Batch[Each], Generic[Each], frozen=True, kw_only=True):
+class OfJobs(BatchCommand[Each], Generic[Each], frozen=True, kw_only=True):
     items = "job_ids"
     job_ids: list[JobId]
 
@@ -87,7 +87,7 @@ class OfJobs(Batch[Each], Generic[Each], frozen=True, kw_only=True):
         return job_text(self.job_ids[position])
 
 
-class OfRuns(Batch[Each], Generic[Each], frozen=True, kw_only=True):
+class OfRuns(BatchCommand[Each], Generic[Each], frozen=True, kw_only=True):
     items = "runs"
     runs: list[RunKey]
 
@@ -98,7 +98,7 @@ class OfRuns(Batch[Each], Generic[Each], frozen=True, kw_only=True):
         return run_text(self.runs[position])
 
 
-class OfSpecs(Batch[Each], Generic[Each], frozen=True, kw_only=True):
+class OfSpecs(BatchCommand[Each], Generic[Each], frozen=True, kw_only=True):
     items = "specs"
     specs: list[JobSpec]
 
@@ -224,7 +224,7 @@ class BackfillJob(OfJob[Backfilled], frozen=True, kw_only=True):
 # Runs -------------------------------------------------------------------------------------------------------------
 
 
-class SubmitRuns(Batch[RunKey], frozen=True, kw_only=True):
+class SubmitRuns(BatchCommand[RunKey], frozen=True, kw_only=True):
     """New runs, or those that deduplication keys lead to."""
 
     items = "submissions"

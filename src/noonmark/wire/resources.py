@@ -173,12 +173,19 @@ class DeadLetter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """One process of a node; most nodes have one for each core."""
+
     id: int
     address: str
+    """Its own: where workers and other nodes reach it."""
     state: str
     shards: int
     version: str
     started_at: datetime
+    node: str = ""
+    """The public address, which all processes of one node share."""
+    process: int = 0
+    """Its number there, from 1; 0 if it is the only one."""
 
 
 class WorkerInfo(msgspec.Struct, frozen=True, kw_only=True):

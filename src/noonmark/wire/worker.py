@@ -4,7 +4,8 @@
    that id to every node.
 2. `POST /v1/worker/claim` waits up to `wait_s` for up to `max` runs. An empty answer has `grant` 0.
 3. `POST /v1/worker/heartbeat` at least every `heartbeat_s` to every node, naming the grants that it still holds. A
-   grant that the node made but the worker does not name was lost on the way, and its runs are granted again.
+   grant that the node made but the worker does not name was lost on the way, and its runs are granted again. Before
+   that is done with runs that run at most once, the worker is asked (`missing`) and must deny the grant (`never`).
 4. `POST /v1/worker/report` ends attempts. An item counts only while its grant and attempt number are the current ones;
    `refused` names the positions of those that were not, `elsewhere` of those that another node decides. Reporting
    again is harmless.
@@ -71,20 +72,24 @@ class ClaimAnswer(msgspec.Struct, frozen=True):
     now_us: int
 
 
-class Heartbeat(msgspec.Struct, frozen=True):
+class Heartbeat(msgspec.Struct, frozen=True, omit_defaults=True):
     worker: int
     grants: list[int]
     sent_us: int = 0
     """When it was sent: one that was long on its way is a sign of life, but says nothing of newer grants."""
+    never: list[int] = []
+    """Those of the last answer's `missing` that the worker never had; if they come now, it drops them."""
 
 
-class HeartbeatAnswer(msgspec.Struct, frozen=True):
+class HeartbeatAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     cancel: list[tuple[int, int]]
     """Runs (job_id, nominal_us) to stop."""
     lost: list[int]
     """Grants that are no longer the worker's: abandon what is left of them, report nothing."""
     nodes: list[str]
     now_us: int
+    missing: list[int] = []
+    """Grants that the worker did not name, with runs that must not begin twice: it is to say if it never had them."""
 
 
 class ReportItem(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -9,10 +9,10 @@ from noonmark.wire.worker import ReportItem, RunGrant, Terms
 
 if TYPE_CHECKING:
     from noonmark.app import Task
-    from noonmark.worker.processes import Child
+    from noonmark.worker.processes import TaskProcess
 
 
-class Attempt(Context):
+class TaskAttempt(Context):
     """Waiting, then running, then ended. `fate` is what was decided from outside while it ran.
 
     A fate of TIMED_OUT, CANCELLED or RELEASED is reported in place of what the function does after it; LOST means that
@@ -56,7 +56,7 @@ class Attempt(Context):
         self.reported = False
         self.has_slot = False
         self.future: asyncio.Task[None] | None = None
-        self.child: Child | None = None
+        self.child: TaskProcess | None = None
 
     def item(
         self,

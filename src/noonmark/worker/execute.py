@@ -10,7 +10,9 @@ Invariants:
    early, and only `spare_threads` of them at a time.
 3. Whatever a function raises, SystemExit and KeyboardInterrupt among it, ends only its own attempt.
 4. A waiting attempt that found no slot within `PATIENCE_S` is handed back.
-5. A task is cancelled only after its first step, because asyncio would otherwise drop it without running our code.
+5. An attempt is reported without `started_us` only if its function was not called and never will be: a run that may
+   begin at most once is given to somebody else on that word alone.
+6. A task is cancelled only after its first step, because asyncio would otherwise drop it without running our code.
 
 All methods are called on the event loop's thread. Nothing here waits or does I/O; `tick()` is called every `TICK_S`.
 """
@@ -28,7 +30,7 @@ from noonmark.client.current import CURRENT
 from noonmark.clock import MonotonicClock
 from noonmark.model.reason import Outcome
 from noonmark.wire.worker import ClaimAnswer, ReportItem
-from noonmark.worker.attempt import Attempt
+from noonmark.worker.attempt import TaskAttempt
 from noonmark.worker.counters import Counters
 from noonmark.worker.invoke import Ending, call, failed, succeeded
 from noonmark.worker.processes import Processes
@@ -66,12 +68,12 @@ class Executor:
         self._threads = Threads()
         modules = sorted({task.function.__module__ for task in tasks.values() if task.mode == "process"})
         self._processes = Processes(processes, modules, self._ended, self._pump)
-        self._waiting: deque[Attempt] = deque()
-        self._for_process: deque[Attempt] = deque()
+        self._waiting: deque[TaskAttempt] = deque()
+        self._for_process: deque[TaskAttempt] = deque()
         """Waiting for a child process; they let others pass."""
-        self._lanes: dict[float, dict[Attempt, None]] = {}
+        self._lanes: dict[float, dict[TaskAttempt, None]] = {}
         """Running attempts by timeout: within a lane, the order of starts is the order of deadlines."""
-        self._stopping: dict[Attempt, float] = {}
+        self._stopping: dict[TaskAttempt, float] = {}
         """When an attempt that was told to end is reported without waiting for it any longer."""
         self._hung_threads = 0
         self.running = 0
@@ -89,14 +91,17 @@ class Executor:
         """Nothing is left that would still be reported."""
         return not (self._waiting or self._for_process or any(not attempt.reported for attempt in self._live()))
 
-    def offer(self, answer: ClaimAnswer) -> None:
-        """Takes over the runs of a grant."""
+    def offer(self, answer: ClaimAnswer, most: int) -> None:
+        """Takes over the first `most` runs of a grant and hands the others back at once."""
         offered_s = self._clock.elapsed_s()
         grant, terms = answer.grant, answer.terms
         tasks = {policy_id: self._tasks.get(kind.task) for policy_id, kind in terms.items()}
-        self._waiting.extend(
-            [Attempt(grant, run, terms[run.policy_id], tasks[run.policy_id], offered_s) for run in answer.runs]
-        )
+        attempts = [
+            TaskAttempt(grant, run, terms[run.policy_id], tasks[run.policy_id], offered_s) for run in answer.runs
+        ]
+        for attempt in attempts[most:]:
+            self._close(attempt, Ending(Outcome.RELEASED))
+        self._waiting.extend(attempts[:most])
         self._pump()
 
     def cancel(self, keys: Collection[tuple[int, int]]) -> None:
@@ -165,7 +170,7 @@ class Executor:
         if for_process:
             processes.grow(len(for_process))
 
-    def _start(self, attempt: Attempt) -> None:
+    def _start(self, attempt: TaskAttempt) -> None:
         task = attempt.task
         if task is None:
             error = f"this worker has no task named {attempt.task_name!r}"
@@ -188,18 +193,19 @@ class Executor:
         else:
             self._processes.run(attempt)
 
-    async def _run_async(self, attempt: Attempt, task: Task[..., Any, Any]) -> None:
+    async def _run_async(self, attempt: TaskAttempt, task: Task[..., Any, Any]) -> None:
         CURRENT.set(attempt)  # in this asyncio task's own copy of the context
+        if attempt.fate is not None:
+            self._ended(attempt, Ending(attempt.fate))  # told to end before its first step: it never starts
+            return
         attempt.started_us = self._clock.now_us()
         try:
-            if attempt.fate is not None:
-                raise asyncio.CancelledError
             ending = succeeded(await call(task.function, attempt.input, task.convert))
         except BaseException as error:
             ending = failed(error, own_frames=1)
         self._ended(attempt, ending)
 
-    def _run_in_thread(self, attempt: Attempt, task: Task[..., Any, Any]) -> None:
+    def _run_in_thread(self, attempt: TaskAttempt, task: Task[..., Any, Any]) -> None:
         def run() -> Ending:
             CURRENT.set(attempt)
             try:
@@ -215,7 +221,7 @@ class Executor:
 
     # ending
 
-    def _ended(self, attempt: Attempt, ending: Ending) -> None:
+    def _ended(self, attempt: TaskAttempt, ending: Ending) -> None:
         """The function is over."""
         lane = self._lanes.get(attempt.timeout_s)
         if lane is None or attempt not in lane:
@@ -233,7 +239,7 @@ class Executor:
         if self._waiting or self._for_process:
             self._pump()
 
-    def _close(self, attempt: Attempt, ending: Ending) -> None:
+    def _close(self, attempt: TaskAttempt, ending: Ending) -> None:
         """Reports an attempt, unless that was done."""
         if attempt.reported:
             return
@@ -252,12 +258,12 @@ class Executor:
 
     # stopping
 
-    def _live(self) -> Iterator[Attempt]:
+    def _live(self) -> Iterator[TaskAttempt]:
         for lane in self._lanes.values():
             yield from lane
         yield from self._stopping
 
-    def _withdraw(self, chosen: Callable[[Attempt], bool], fate: Outcome) -> None:
+    def _withdraw(self, chosen: Callable[[TaskAttempt], bool], fate: Outcome) -> None:
         for attempt in [attempt for attempt in self._live() if attempt.fate is None and chosen(attempt)]:
             self._stop(attempt, fate)
         for queue in (self._waiting, self._for_process):
@@ -266,7 +272,7 @@ class Executor:
                 attempt.fate = fate
                 self._close(attempt, Ending(fate))
 
-    def _stop(self, attempt: Attempt, fate: Outcome) -> None:
+    def _stop(self, attempt: TaskAttempt, fate: Outcome) -> None:
         if attempt.fate not in (Outcome.LOST, Outcome.RELEASED):
             attempt.fate = fate
         attempt.cancel()
@@ -282,7 +288,7 @@ class Executor:
         elif fate == Outcome.TIMED_OUT:
             self._give_up_on(attempt)
 
-    def _give_up_on(self, attempt: Attempt) -> None:
+    def _give_up_on(self, attempt: TaskAttempt) -> None:
         """Reports an attempt whose function goes on; it cannot be ended from outside."""
         if attempt.reported:
             return
@@ -319,10 +325,10 @@ def _count(counters: Counters, outcome: Outcome) -> None:
     setattr(counters, name, getattr(counters, name) + 1)
 
 
-def _went_through(attempt: Attempt, ending: Ending) -> bool:
+def _went_through(attempt: TaskAttempt, ending: Ending) -> bool:
     """Whether a cancelled function finished its work all the same."""
     return ending.outcome == Outcome.SUCCEEDED and not attempt.heeded
 
 
-def _stop_text(attempt: Attempt) -> str:
+def _stop_text(attempt: TaskAttempt) -> str:
     return f"{attempt.task_name} ran longer than its timeout of {attempt.timeout_s:g} s"

@@ -17,19 +17,19 @@ from noonmark.wire.worker import Register, Registered
 from noonmark.worker.counters import Counters
 from noonmark.worker.demand import Demand
 from noonmark.worker.execute import Executor
-from noonmark.worker.nodes import Backoff, Node, NodeError, UnknownWorker, Unreachable
+from noonmark.worker.nodes import Backoff, NodeClient, NodeError, NotRegistered, Unreachable
 from noonmark.worker.report import Reports
 
 if TYPE_CHECKING:
     import aiohttp
 
 Loop = Callable[[], Coroutine[Any, Any, None]]
-Loops = Callable[["Fleet", Node], Iterable[Loop]]
+Loops = Callable[["KnownNodes", NodeClient], Iterable[Loop]]
 
 _log = structlog.get_logger("noonmark.worker")
 
 
-class Fleet:
+class KnownNodes:
     def __init__(
         self,
         *,
@@ -54,7 +54,7 @@ class Fleet:
         """None once the worker claims no more."""
         self._keeping: dict[str, list[asyncio.Task[None]]] = {}
         self._listed: set[str] = set()
-        self.nodes: dict[str, Node] = {}
+        self.nodes: dict[str, NodeClient] = {}
         self.counters = counters
         self.reports = reports
         self.executor = executor
@@ -67,15 +67,24 @@ class Fleet:
     def reachable(self) -> int:
         return sum(node.reachable for node in self.nodes.values())
 
+    @property
+    def expected(self) -> int:
+        """Runs that claims may bring any moment."""
+        return sum(node.expected for node in self.nodes.values())
+
+    def asking(self, node: NodeClient) -> int:
+        """How many nodes are about to ask: this one, and those that have no claim on its way."""
+        return 1 + sum(one.reachable and not one.asked for one in self.nodes.values() if one is not node)
+
     async def find(self) -> None:
         """Asks the seeds in turn until one answers. Raises Unauthorized or Unacceptable if one refuses the worker."""
         backoff = Backoff()
         while True:
             for address in self._seeds:
-                node = Node(address, self._session, self.clock)
+                node = NodeClient(address, self._session, self.clock)
                 try:
                     await self.register_with(node)
-                except (Unreachable, UnknownWorker) as error:
+                except (Unreachable, NotRegistered) as error:
                     wait_s = backoff.next_s()
                     _log.warning("no_node_answers", node=address, error=str(error), wait_s=round(wait_s, 3))
                     await asyncio.sleep(wait_s)
@@ -84,7 +93,7 @@ class Fleet:
                     self.learn([node.address])  # a node that lists none: itself, then
                 return
 
-    async def register_with(self, node: Node) -> None:
+    async def register_with(self, node: NodeClient) -> None:
         name = self._register
         message = Register(name.name, name.queues, name.tasks, name.concurrency, self.worker_id)
         answer: Registered = await node.register(message)
@@ -102,12 +111,12 @@ class Fleet:
             return
         self._listed = {address.rstrip("/") for address in addresses}
         for address in sorted(self._listed - self.nodes.keys()):
-            node = self.nodes[address] = Node(address, self._session, self.clock)
+            node = self.nodes[address] = NodeClient(address, self._session, self.clock)
             self._keeping[address] = [asyncio.create_task(_keep_going(loop)) for loop in self._upkeep(self, node)]
             if self._claiming is not None:
                 self._claiming[address] = [asyncio.create_task(_keep_going(loop)) for loop in self._claims(self, node)]
 
-    def forget_if_gone(self, node: Node) -> None:
+    def forget_if_gone(self, node: NodeClient) -> None:
         """Called when a node did not answer. The task that calls ends with the node."""
         if node.reachable or node.address in self._listed or self.nodes.get(node.address) is not node:
             return

@@ -10,13 +10,13 @@ import structlog
 
 from noonmark.errors import Unauthorized
 from noonmark.wire.worker import Heartbeat
-from noonmark.worker.fleet import Fleet
-from noonmark.worker.nodes import CALL_TIMEOUT_S, Backoff, Node, NodeError, UnknownWorker
+from noonmark.worker.fleet import KnownNodes
+from noonmark.worker.nodes import CALL_TIMEOUT_S, Backoff, NodeClient, NodeError, NotRegistered
 
 _log = structlog.get_logger("noonmark.worker")
 
 
-async def heartbeat_loop(fleet: Fleet, node: Node) -> None:
+async def heartbeat_loop(fleet: KnownNodes, node: NodeClient) -> None:
     backoff = Backoff()
     while True:
         try:
@@ -25,7 +25,7 @@ async def heartbeat_loop(fleet: Fleet, node: Node) -> None:
             else:
                 await beat(fleet, node)
             backoff.reset()
-        except UnknownWorker:
+        except NotRegistered:
             pass
         except (NodeError, Unauthorized) as error:
             wait_s = backoff.next_s()
@@ -37,11 +37,13 @@ async def heartbeat_loop(fleet: Fleet, node: Node) -> None:
             await asyncio.wait_for(node.lapsed.wait(), fleet.heartbeat_s)
 
 
-async def beat(fleet: Fleet, node: Node) -> None:
+async def beat(fleet: KnownNodes, node: NodeClient) -> None:
     fleet.counters.heartbeats += 1
     timeout_s = min(CALL_TIMEOUT_S, max(1.0, fleet.heartbeat_s))
     sent_us = fleet.clock.now_us() if fleet.clock.known else 0
-    answer = await node.heartbeat(Heartbeat(fleet.worker_id, fleet.reports.held(), sent_us), timeout_s)
+    message = Heartbeat(fleet.worker_id, fleet.reports.held(), sent_us, node.never)
+    answer = await node.heartbeat(message, timeout_s)
+    node.never = fleet.reports.deny(answer.missing)
     fleet.learn(answer.nodes)
     if answer.cancel:
         fleet.executor.cancel({(job_id, nominal_us) for job_id, nominal_us in answer.cancel})

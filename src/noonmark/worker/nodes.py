@@ -47,7 +47,7 @@ class Unreachable(NodeError):
     """No usable answer: refused, timed out, or an error of the server."""
 
 
-class UnknownWorker(NodeError):
+class NotRegistered(NodeError):
     """410: register again."""
 
 
@@ -83,7 +83,7 @@ class Backoff:
         return min(1.0, 0.02 * 2.0 ** min(self._failures, 10)) * random.uniform(0.5, 1.0)
 
 
-class Node:
+class NodeClient:
     def __init__(self, address: str, session: "aiohttp.ClientSession", clock: MonotonicClock) -> None:
         self.address = address.rstrip("/")
         self._session = session
@@ -96,6 +96,12 @@ class Node:
         """Set while its claims come back full, so that more of them at a time are worthwhile."""
         self.asked = 0
         """Runs asked for in claims that are on their way."""
+        self.expected = 0
+        """Those of them that may come any moment; see `demand`."""
+        self.idle = False
+        """Its last claim hung or came back empty: the next one is on credit."""
+        self.never: list[int] = []
+        """What the next heartbeat denies: grants that the node asked about and the worker never had."""
         self.outbox: list[ReportItem] = []
         self.outbox_filled = asyncio.Event()
 
@@ -148,7 +154,7 @@ class Node:
                 pass
             case 410:
                 self.lapse()
-                raise UnknownWorker
+                raise NotRegistered
             case 421:
                 raise NotTheOwner
             case 400 | 413 | 422:

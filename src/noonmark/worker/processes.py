@@ -15,15 +15,15 @@ from multiprocessing.process import BaseProcess
 
 import msgspec
 
-from noonmark.model.reason import Outcome
-from noonmark.worker.attempt import Attempt
+from noonmark.model.reason import PROCESS_DIED, Outcome
+from noonmark.worker.attempt import TaskAttempt
 from noonmark.worker.child import READY, Order, serve
 from noonmark.worker.invoke import Ending
 
 _endings = msgspec.msgpack.Decoder(Ending)
 
 
-class Child:
+class TaskProcess:
     __slots__ = ("attempt", "booted", "lifeline", "pipe", "process")
 
     def __init__(self, process: BaseProcess, pipe: Connection, lifeline: Connection) -> None:
@@ -31,7 +31,7 @@ class Child:
         self.pipe = pipe
         self.lifeline = lifeline
         self.booted = False
-        self.attempt: Attempt | None = None
+        self.attempt: TaskAttempt | None = None
 
     def kill(self) -> None:
         self.process.kill()
@@ -41,15 +41,15 @@ class Processes:
     """`ended(attempt, ending)` is called once for each attempt that was run; `changed()` when a child became ready."""
 
     def __init__(
-        self, size: int, modules: list[str], ended: Callable[[Attempt, Ending], None], changed: Callable[[], None]
+        self, size: int, modules: list[str], ended: Callable[[TaskAttempt, Ending], None], changed: Callable[[], None]
     ) -> None:
         self._size = size
         self._modules = modules
         self._ended = ended
         self._changed = changed
         self._spawn = multiprocessing.get_context("spawn")
-        self._children: set[Child] = set()
-        self._idle: list[Child] = []
+        self._children: set[TaskProcess] = set()
+        self._idle: list[TaskProcess] = []
         self._closed = False
         self.deaths = 0
 
@@ -67,7 +67,7 @@ class Processes:
         for _ in range(min(wanted - booting, self._size - len(self._children))):
             self._boot()
 
-    def run(self, attempt: Attempt) -> None:
+    def run(self, attempt: TaskAttempt) -> None:
         """Call only when `ready`."""
         child = self._idle.pop()
         child.attempt = attempt
@@ -110,11 +110,11 @@ class Processes:
         process.start()
         theirs.close()
         their_lifeline.close()
-        child = Child(process, ours, our_lifeline)
+        child = TaskProcess(process, ours, our_lifeline)
         self._children.add(child)
         asyncio.get_running_loop().add_reader(ours.fileno(), self._readable, child)
 
-    def _readable(self, child: Child) -> None:
+    def _readable(self, child: TaskProcess) -> None:
         try:
             message = child.pipe.recv_bytes()
         except (EOFError, OSError):
@@ -130,7 +130,7 @@ class Processes:
             assert message == READY
         self._changed()
 
-    def _reap(self, child: Child) -> None:
+    def _reap(self, child: TaskProcess) -> None:
         if child not in self._children:
             return
         asyncio.get_running_loop().remove_reader(child.pipe.fileno())
@@ -147,7 +147,7 @@ class Processes:
         attempt, child.attempt = child.attempt, None
         if attempt is not None:
             attempt.child = None
-            self._ended(attempt, Ending(Outcome.FAILED, "noonmark.ProcessDied ProcessDied", _exit_text(child.process)))
+            self._ended(attempt, Ending(Outcome.FAILED, f"{PROCESS_DIED} ProcessDied", _exit_text(child.process)))
         if not self._closed:
             self._changed()
 

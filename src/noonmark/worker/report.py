@@ -8,6 +8,8 @@ Invariants:
 3. An item goes first to the node that granted it. A node that does not decide for its shard (`elsewhere`, 421), or does
    not answer, makes it homeless, and it is tried at the next node in turn. A request that timed out may have been done:
    reporting again is harmless.
+4. A grant is denied only if it was never held, and one that was denied is never held: on that word its runs are given
+   to somebody else, also those that may begin only once. A grant whose reports no node answered is not denied.
 
 One request at a time flies to each node, and the next group gathers meanwhile.
 """
@@ -22,15 +24,16 @@ from noonmark.clock import SECOND_US, MonotonicClock
 from noonmark.errors import Unauthorized
 from noonmark.wire.worker import Report, ReportItem
 from noonmark.worker.counters import Counters
-from noonmark.worker.nodes import Backoff, Node, NodeError, NotTheOwner, Unacceptable, UnknownWorker, Unreachable
+from noonmark.worker.nodes import Backoff, NodeClient, NodeError, NotRegistered, NotTheOwner, Unacceptable, Unreachable
 
 if TYPE_CHECKING:
-    from noonmark.worker.fleet import Fleet
+    from noonmark.worker.fleet import KnownNodes
 
 MAX_ITEMS = 1000
 MAX_CHARACTERS = 2_000_000
 GIVE_UP_US = 600 * SECOND_US
 REROUTE_S = 0.2
+_REMEMBERED = 100_000
 
 _log = structlog.get_logger("noonmark.worker")
 
@@ -38,7 +41,7 @@ _log = structlog.get_logger("noonmark.worker")
 class _Held:
     __slots__ = ("left", "node")
 
-    def __init__(self, node: Node, left: int) -> None:
+    def __init__(self, node: NodeClient, left: int) -> None:
         self.node = node
         self.left = left
 
@@ -48,15 +51,30 @@ class Reports:
         self._clock = clock
         self._counters = counters
         self._grants: dict[int, _Held] = {}
+        self._unanswered: dict[int, None] = {}
+        """Grants that were held and went without an answer to all of their reports."""
+        self._denied: dict[int, None] = {}
         self._homeless: list[tuple[ReportItem, str]] = []
         """Items, each with the address where it was tried last."""
         self.empty = asyncio.Event()
         """Set while nothing is held."""
         self.empty.set()
 
-    def hold(self, grant: int, node: Node, runs: int) -> None:
+    def hold(self, grant: int, node: NodeClient, runs: int) -> bool:
+        """False if the grant comes after it was denied: it is somebody else's by now."""
+        if grant in self._denied:
+            _log.warning("denied_grant_dropped", node=node.address, grant=grant, runs=runs)
+            return False
         self._grants[grant] = _Held(node, runs)
         self.empty.clear()
+        return True
+
+    def deny(self, missing: list[int]) -> list[int]:
+        """Those of the grants that the worker never had and, from here on, never takes."""
+        never = [grant for grant in missing if grant not in self._grants and grant not in self._unanswered]
+        for grant in never:
+            _remember(self._denied, grant)
+        return never
 
     def held(self) -> list[int]:
         return list(self._grants)
@@ -64,6 +82,8 @@ class Reports:
     def lose(self, grants: list[int]) -> list[int]:
         """Those of the grants that were held; their items are dropped where they lie."""
         lost = [grant for grant in grants if self._grants.pop(grant, None) is not None]
+        for grant in lost:
+            _remember(self._unanswered, grant)
         self._check_empty()
         return lost
 
@@ -76,19 +96,19 @@ class Reports:
         else:
             self._homeless.append((item, held.node.address))
 
-    def evict(self, node: Node) -> None:
+    def evict(self, node: NodeClient) -> None:
         """The node does not answer: what waits for it goes elsewhere."""
         self._send_away(node.outbox, node)
         node.outbox.clear()
         node.outbox_filled.clear()
 
-    async def deliver(self, worker_id: int, node: Node) -> None:
+    async def deliver(self, worker_id: int, node: NodeClient) -> None:
         """Sends one group from the node's outbox and settles what the answer says."""
         items = self._take(node)
         if items:
             await self._send(worker_id, node, items)
 
-    async def _send(self, worker_id: int, node: Node, items: list[ReportItem]) -> None:
+    async def _send(self, worker_id: int, node: NodeClient, items: list[ReportItem]) -> None:
         self._counters.reports += 1
         try:
             answer = await node.report(Report(worker_id, items))
@@ -102,7 +122,7 @@ class Reports:
             else:
                 self._strip(items[0], node, str(error))
             return
-        except UnknownWorker:
+        except NotRegistered:
             node.outbox[:0] = items
             node.outbox_filled.set()
             raise
@@ -123,19 +143,20 @@ class Reports:
         self._counters.reported += len(items) - len(answer.refused)
         self._drop_answered(items)
 
-    def reroute(self, nodes: list[Node]) -> None:
+    def reroute(self, nodes: list[NodeClient]) -> None:
         """Gives every homeless item to the node after the one it was tried at last."""
         if not self._homeless:
             return
         homeless, self._homeless = self._homeless, []
         overdue_us = self._clock.now_us() - GIVE_UP_US
-        routes: dict[str, Node] = {}
+        routes: dict[str, NodeClient] = {}
         for item, tried in homeless:
             if item.grant not in self._grants:
                 continue
             if item.finished_us < overdue_us:
                 self._counters.dropped += 1
                 _log.error("report_dropped", job=item.job_id, nominal_us=item.nominal_us, attempt=item.attempt)
+                _remember(self._unanswered, item.grant)
                 self._drop_answered([item])
             elif not nodes:
                 self._homeless.append((item, tried))
@@ -145,7 +166,7 @@ class Reports:
                     routes[tried] = _after(nodes, tried)
                 routes[tried].put(item)
 
-    def _take(self, node: Node) -> list[ReportItem]:
+    def _take(self, node: NodeClient) -> list[ReportItem]:
         outbox = node.outbox
         count = characters = 0
         for item in outbox[:MAX_ITEMS]:
@@ -159,16 +180,17 @@ class Reports:
             node.outbox_filled.clear()
         return items
 
-    def _strip(self, item: ReportItem, node: Node, why: str) -> None:
+    def _strip(self, item: ReportItem, node: NodeClient, why: str) -> None:
         """Reports the bare outcome of an item that the node does not take with its texts, or gives it up."""
         _log.error("report_unacceptable", node=node.address, job=item.job_id, nominal_us=item.nominal_us, error=why)
         if item.result is None and item.error is None:
             self._counters.dropped += 1
+            _remember(self._unanswered, item.grant)
             self._drop_answered([item])
         else:
             node.put(msgspec.structs.replace(item, error_type=None, error=None, result=None))
 
-    def _send_away(self, items: list[ReportItem], node: Node) -> None:
+    def _send_away(self, items: list[ReportItem], node: NodeClient) -> None:
         self._homeless.extend((item, node.address) for item in items)
 
     def _drop_answered(self, items: list[ReportItem]) -> None:
@@ -186,20 +208,26 @@ class Reports:
             self.empty.set()
 
 
-def _after(nodes: list[Node], tried: str) -> Node:
+def _remember(grants: dict[int, None], grant: int) -> None:
+    grants[grant] = None
+    if len(grants) > _REMEMBERED:
+        del grants[next(iter(grants))]
+
+
+def _after(nodes: list[NodeClient], tried: str) -> NodeClient:
     """The next node in turn, among those that answer if any does."""
     candidates = sorted([node for node in nodes if node.reachable] or nodes, key=lambda node: node.address)
     return next((node for node in candidates if node.address > tried), candidates[0])
 
 
-async def report_loop(fleet: "Fleet", node: Node) -> None:
+async def report_loop(fleet: "KnownNodes", node: NodeClient) -> None:
     backoff = Backoff()
     while True:
         await node.outbox_filled.wait()
         try:
             await fleet.reports.deliver(fleet.worker_id, node)
             backoff.reset()
-        except UnknownWorker:
+        except NotRegistered:
             await node.registered.wait()
         except (NodeError, Unauthorized) as error:
             _log.debug("report_failed", node=node.address, error=str(error))

@@ -22,9 +22,9 @@ from noonmark.worker.claim import claim_loop
 from noonmark.worker.counters import Counters
 from noonmark.worker.demand import Demand
 from noonmark.worker.execute import TICK_S, Executor
-from noonmark.worker.fleet import Fleet, Loop
+from noonmark.worker.fleet import KnownNodes, Loop
 from noonmark.worker.heartbeat import heartbeat_loop
-from noonmark.worker.nodes import Node, NodeError, connect
+from noonmark.worker.nodes import NodeClient, NodeError, connect
 from noonmark.worker.report import REROUTE_S, Reports, report_loop
 from noonmark.worker.stall import StallGuard
 
@@ -99,7 +99,7 @@ class Worker:
                 report=reports.put,
             )
             demand = Demand(self._concurrency, self._claim_max)
-            fleet = Fleet(
+            fleet = KnownNodes(
                 seeds=self._seeds,
                 register=Register(self.name, self._queues, sorted(self.app.tasks), self._concurrency),
                 session=session,
@@ -129,10 +129,10 @@ class Worker:
                 self._guard.stop()
                 _log.info("stopped", **vars(self.counters))
 
-    def _claim_loops(self, fleet: Fleet, node: Node) -> Iterable[Loop]:
+    def _claim_loops(self, fleet: KnownNodes, node: NodeClient) -> Iterable[Loop]:
         return [partial(claim_loop, fleet, node, first=number == 0) for number in range(self._claims_per_node)]
 
-    async def _find(self, fleet: Fleet) -> bool:
+    async def _find(self, fleet: KnownNodes) -> bool:
         """False if the worker was stopped before any node answered."""
         finding = asyncio.create_task(fleet.find())
         stopping = asyncio.create_task(self._stopping.wait())
@@ -158,7 +158,7 @@ class Worker:
             demand.observe(executor.finished - finished, executor.handed_back - handed_back, now_s - before_s)
             before_s, finished, handed_back = now_s, executor.finished, executor.handed_back
 
-    async def _drain(self, fleet: Fleet) -> None:
+    async def _drain(self, fleet: KnownNodes) -> None:
         executor, reports = fleet.executor, fleet.reports
         _log.info("draining", running=executor.running, waiting=executor.waiting, grace_s=self._grace_s)
         await fleet.stop_claiming()
@@ -170,9 +170,8 @@ class Worker:
             executor.give_up()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(reports.empty.wait(), FLUSH_S)
-        farewell = Heartbeat(fleet.worker_id, [])
         nodes = [node for node in fleet.nodes.values() if node.reachable]
-        await asyncio.gather(*(_say_farewell(node, farewell) for node in nodes))
+        await asyncio.gather(*(_say_farewell(fleet, node) for node in nodes))
 
     async def _until_idle(self, executor: Executor, within_s: float, hurried: asyncio.Event | None) -> None:
         until_s = self.clock.elapsed_s() + within_s
@@ -182,6 +181,8 @@ class Worker:
                 await asyncio.wait_for(executor.room.wait(), TICK_S / 2)
 
 
-async def _say_farewell(node: Node, message: Heartbeat) -> None:
+async def _say_farewell(fleet: KnownNodes, node: NodeClient) -> None:
     with contextlib.suppress(NodeError, NoonmarkError):
-        await node.heartbeat(message, FAREWELL_S)
+        answer = await node.heartbeat(Heartbeat(fleet.worker_id, [], never=node.never), FAREWELL_S)
+        if never := fleet.reports.deny(answer.missing):
+            await node.heartbeat(Heartbeat(fleet.worker_id, [], never=never), FAREWELL_S)

@@ -5,7 +5,7 @@ from typing import Any
 
 from noonmark.clock import SECOND_US
 from noonmark.model.ids import JobId, PolicyId, TenantId
-from noonmark.model.notice import DELIVERIES, Rule, Trouble
+from noonmark.model.notice import DELIVERIES, NoticeRule, Trouble
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import RunRow
 from noonmark.shard.live_run import LiveRun, State
@@ -21,9 +21,9 @@ SUCCEEDED = Verdict(Outcome.SUCCEEDED, Reason.SUCCEEDED, final=True, failed=Fals
 CANCELLED = Verdict(Outcome.CANCELLED, Reason.CANCELLED, final=True, failed=False)
 
 
-def rule(*events: str, number: int = 1, job: JobId | None = None, tenant: int = 1, **changes: Any) -> Rule:
+def rule(*events: str, number: int = 1, job: JobId | None = None, tenant: int = 1, **changes: Any) -> NoticeRule:
     values = {"quiet_us": 60 * SECOND_US, "late_us": 10 * SECOND_US} | changes
-    return Rule(number, TenantId(tenant), job, frozenset(events), **values)  # type: ignore[arg-type]
+    return NoticeRule(number, TenantId(tenant), job, frozenset(events), **values)  # type: ignore[arg-type]
 
 
 def live(job: JobId = JOB, nominal_us: int = 1, kind: tuple[str, str] = KIND, tenant: int = 1) -> LiveRun:
@@ -34,7 +34,7 @@ def live(job: JobId = JOB, nominal_us: int = 1, kind: tuple[str, str] = KIND, te
 class Watched:
     """A watch, and what it has told so far."""
 
-    def __init__(self, *rules: Rule) -> None:
+    def __init__(self, *rules: NoticeRule) -> None:
         self.notice_rules = NoticeRules(7)
         self.outbox = Batch()
         self.notice_rules.follow(rules, self.outbox)

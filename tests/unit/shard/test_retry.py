@@ -3,7 +3,7 @@
 import pytest
 
 from noonmark.model.policy import Policy, Retry
-from noonmark.model.reason import Outcome, Reason
+from noonmark.model.reason import PROCESS_DIED, Outcome, Reason
 from noonmark.shard.retry import delay_us, gives_up
 
 RETRY = Retry(max_attempts=3, base_s=2.0, factor=3.0, max_delay_s=10.0, no_retry=("ValueError", "app.Fatal"))
@@ -33,7 +33,9 @@ def test_a_large_factor_does_not_overflow():
         (POLICY, Outcome.FAILED, 1, "app.Worse app.Fatal Exception", Reason.NOT_RETRYABLE),
         (POLICY, Outcome.FAILED, 1, "MyValueError", None),
         (POLICY, Outcome.LOST, 1, None, None),
-        (AT_MOST_ONCE, Outcome.LOST, 1, None, Reason.WORKER_LOST),
+        (AT_MOST_ONCE, Outcome.LOST, 1, None, Reason.AT_MOST_ONCE),
+        (AT_MOST_ONCE, Outcome.FAILED, 1, f"{PROCESS_DIED} ProcessDied", Reason.AT_MOST_ONCE),
+        (AT_MOST_ONCE, Outcome.FAILED, 1, "OSError Exception", None),
         (AT_MOST_ONCE, Outcome.FAILED, 1, None, None),
     ],
 )

@@ -26,7 +26,9 @@ def live(failures=0, reason=Reason.SCHEDULED):
         (POLICY, 0, Out.TIMED_OUT, None, Verdict(Out.TIMED_OUT, R.TIMED_OUT, False, True)),
         (POLICY, 0, Out.LOST, R.WORKER_LOST, Verdict(Out.LOST, R.WORKER_LOST, False, True)),
         (POLICY, 1, Out.LOST, R.WORKER_LOST, Verdict(Out.LOST, R.ATTEMPTS_EXHAUSTED, True, True)),
-        (ONCE, 0, Out.LOST, R.WORKER_LOST, Verdict(Out.LOST, R.WORKER_LOST, True, True)),
+        (ONCE, 0, Out.LOST, R.WORKER_LOST, Verdict(Out.LOST, R.AT_MOST_ONCE, True, True)),
+        (ONCE, 0, Out.TIMED_OUT, R.AT_MOST_ONCE, Verdict(Out.TIMED_OUT, R.AT_MOST_ONCE, True, True)),
+        (ONCE, 0, Out.TIMED_OUT, None, Verdict(Out.TIMED_OUT, R.TIMED_OUT, False, True)),
         (ONCE, 0, Out.RELEASED, R.UNDELIVERED, Verdict(Out.RELEASED, R.UNDELIVERED, False, False)),
         (POLICY, 1, Out.RELEASED, None, Verdict(Out.RELEASED, R.RELEASED, False, False)),
         (POLICY, 0, Out.CANCELLED, None, Verdict(Out.CANCELLED, R.CANCELLED, True, False)),
@@ -34,6 +36,13 @@ def live(failures=0, reason=Reason.SCHEDULED):
 )
 def test_verdicts(policy, failures, outcome, reason, verdict):
     assert judge(live(failures), policy, Ended(outcome, 9), reason) == verdict
+
+
+def test_a_handed_back_attempt_of_an_at_most_once_run_is_repeated_only_if_it_had_not_begun():
+    begun = judge(live(), ONCE, Ended(Out.RELEASED, 9, started_us=8), None)
+    assert begun == Verdict(Out.RELEASED, R.AT_MOST_ONCE, True, True)
+    assert judge(live(), ONCE, Ended(Out.RELEASED, 9), None) == Verdict(Out.RELEASED, R.RELEASED, False, False)
+    assert not judge(live(), POLICY, Ended(Out.RELEASED, 9, started_us=8), None).final
 
 
 def test_an_error_that_must_not_be_retried_is_fatal():

@@ -8,6 +8,9 @@ from noonmark.api.access.roles import Need
 WORKERS = "/v1/worker/"
 """The paths of the worker protocol: not counted, not repeated, and spoken in MessagePack too."""
 
+NODES = "/v1/node/"
+"""The paths that nodes send each other commands by: signed, and not counted."""
+
 Handler = Callable[..., Awaitable[Any]]
 
 

@@ -37,7 +37,7 @@ class Place(Generic[Target]):
         return found
 
 
-class Found(NamedTuple, Generic[Target]):
+class FoundRoute(NamedTuple, Generic[Target]):
     place: Place[Target]
     values: list[str]
 
@@ -65,7 +65,7 @@ class Routes(Generic[Target]):
                 place.by_method["HEAD"] = target
             place.allowed = ", ".join(sorted({*place.by_method, "OPTIONS"}))
 
-    def find(self, path: str) -> Found[Target]:
+    def find(self, path: str) -> FoundRoute[Target]:
         """A slash at the end makes no difference."""
         parts = path.split("/")
         if not parts[-1]:
@@ -74,4 +74,4 @@ class Routes(Generic[Target]):
         place = self._root.find(parts, 1, values)
         if place is None:
             raise NotFound("there is nothing at this address", fix="see the list of routes")
-        return Found(place, values)
+        return FoundRoute(place, values)

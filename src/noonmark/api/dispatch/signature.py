@@ -55,7 +55,7 @@ class Parameter(NamedTuple):
         return _plain(self.kind) is int
 
 
-class Signature(NamedTuple):
+class HandlerSignature(NamedTuple):
     parameters: list[Parameter]
     provided: dict[str, Any]
     """The types of the arguments that the application provides."""
@@ -74,7 +74,7 @@ class Signature(NamedTuple):
         return [parameter for parameter in self.parameters if parameter.place == place]
 
 
-def read_signature(endpoint: Endpoint) -> Signature:
+def read_signature(endpoint: Endpoint) -> HandlerSignature:
     hints = get_type_hints(endpoint.handler, include_extras=True)
     declared = inspect.signature(endpoint.handler).parameters
     in_path = {part[1:-1] for part in endpoint.path.split("/") if part.startswith("{")}
@@ -95,7 +95,7 @@ def read_signature(endpoint: Endpoint) -> Signature:
         else:
             provided[name] = kind
     body = declared.get(_BODY)
-    return Signature(
+    return HandlerSignature(
         parameters,
         provided,
         hints.get(_BODY, REQUIRED),

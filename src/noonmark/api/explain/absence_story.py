@@ -20,7 +20,7 @@ from noonmark.api.explain.run_story import Line, length
 from noonmark.clock import SECOND_US, to_datetime
 from noonmark.schedule import describe, write_schedule
 from noonmark.schedule.preview.context import PreviewContext
-from noonmark.store.reads.story import AuditFact, Gap, JobEvent
+from noonmark.store.reads.story import AuditFact, JobEvent, OwnerlessGap
 from noonmark.wire.resources import JobSpec
 
 _MINUTE_US = 60 * SECOND_US
@@ -39,13 +39,13 @@ class AbsenceFacts(NamedTuple):
     events: list[JobEvent]
     """The latest first, up to now."""
     doings: list[AuditFact]
-    gap: Gap | None
+    gap: OwnerlessGap | None
     occurrence_us: int | None
     """The time that the schedule names and is meant; see `meant`."""
     now_us: int
 
 
-class Verdict(NamedTuple):
+class AbsenceVerdict(NamedTuple):
     code: str
     sentence: str
     story: list[Line]
@@ -67,7 +67,7 @@ def meant(outlook: PreviewContext, at_us: int) -> int | None:
     return found if found is not None and found < at_us + span_us(at_us) else None
 
 
-def judge(facts: AbsenceFacts) -> Verdict:
+def judge(facts: AbsenceFacts) -> AbsenceVerdict:
     """For a time of which there is no run."""
     code, sentence = _answer(facts)
     recurrence = facts.outlook.recurrence
@@ -78,7 +78,7 @@ def judge(facts: AbsenceFacts) -> Verdict:
         if recurrence is None
         else recurrence.next_after(at_us if facts.occurrence_us is None else facts.occurrence_us)
     )
-    return Verdict(code, sentence, _story(facts), previous_us, next_us)
+    return AbsenceVerdict(code, sentence, _story(facts), previous_us, next_us)
 
 
 def _answer(facts: AbsenceFacts) -> tuple[str, str]:
@@ -147,7 +147,7 @@ def _kept_out(facts: AbsenceFacts) -> tuple[str, str] | None:
     return "excluded", f"its schedule keeps this time out: {why}"
 
 
-def _missed(facts: AbsenceFacts, gap: Gap) -> str:
+def _missed(facts: AbsenceFacts, gap: OwnerlessGap) -> str:
     misfire = facts.spec.misfire
     told = f"no node fired for the job from {_moment(facts, gap.from_us)} to {_moment(facts, gap.to_us)}"
     if misfire.policy == "skip":

@@ -19,7 +19,7 @@ from noonmark.model.ids import RunKey, is_scheduled, run_text
 from noonmark.model.reason import SENTENCES, Outcome, Reason
 from noonmark.schedule import At, Manual, Now, ScheduleError, canonical, describe, write_schedule
 from noonmark.store.reads.runs import AttemptRecord, RunRecord
-from noonmark.store.reads.story import AuditFact, Gap, Holder, Serving
+from noonmark.store.reads.story import AuditFact, Holder, OwnerlessGap, Serving
 from noonmark.wire.resources import JobSpec
 
 _WORTH_TELLING_US = SECOND_US
@@ -43,7 +43,7 @@ class RunFacts(NamedTuple):
     spec: JobSpec | None
     """As of the run's version; None if that is not known any more."""
     doings: list[AuditFact]
-    gap: Gap | None
+    gap: OwnerlessGap | None
     workers: dict[int, str]
     holder: Holder | None
     serving: Serving | None
@@ -157,7 +157,7 @@ def _attempts(facts: RunFacts) -> Iterator[Line]:
         yield _ended(attempt, number)
         previous_us = attempt.finished_us
         if attempt.final:
-            if attempt.outcome in (Outcome.FAILED, Outcome.TIMED_OUT, Outcome.LOST):
+            if attempt.outcome in (Outcome.FAILED, Outcome.TIMED_OUT, Outcome.LOST, Outcome.RELEASED):
                 yield Line(attempt.finished_us, "gave_up", _gave_up(facts, attempt))
         else:
             following = facts.attempts[position + 1 : position + 2]
@@ -191,18 +191,17 @@ def _ended(attempt: AttemptRecord, number: str) -> Line:
             )
         case Outcome.LOST:
             return Line(
-                attempt.finished_us, "attempt_lost", f"{number} was given up: its worker was not heard of any more"
+                attempt.finished_us, "attempt_lost", f"{number} was given up: its worker said nothing of it any more"
             )
         case Outcome.RELEASED:
-            return Line(attempt.finished_us, "attempt_released", f"{number} was handed back: {_why(attempt.reason)}")
+            why = Reason.RELEASED if attempt.reason == Reason.AT_MOST_ONCE else attempt.reason
+            return Line(attempt.finished_us, "attempt_released", f"{number} was handed back: {_why(why)}")
         case _:
             return Line(attempt.finished_us, "attempt_cancelled", f"{number} was cancelled after {lasted}")
 
 
 def _gave_up(facts: RunFacts, attempt: AttemptRecord) -> str:
     if attempt.reason == Reason.NOT_RETRYABLE:
-        if attempt.outcome == Outcome.LOST:
-            return "it became a dead letter: the job runs at most once, so an attempt that was lost is not repeated"
         return "it became a dead letter: the job does not retry errors of this type"
     if facts.spec is None or attempt.reason != Reason.ATTEMPTS_EXHAUSTED:
         return f"it became a dead letter: {_why(attempt.reason)}"

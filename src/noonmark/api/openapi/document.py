@@ -17,7 +17,7 @@ from noonmark.api.access.roles import FREE
 from noonmark.api.dispatch.answer import Response, Stream
 from noonmark.api.dispatch.endpoint import Endpoint
 from noonmark.api.dispatch.fields import shape_of
-from noonmark.api.dispatch.signature import REQUIRED, Parameter, Signature, read_signature
+from noonmark.api.dispatch.signature import REQUIRED, HandlerSignature, Parameter, read_signature
 from noonmark.api.openapi import common, examples
 from noonmark.api.openapi.common import Json
 from noonmark.api.openapi.schemas import schemas_of
@@ -28,7 +28,7 @@ SchemaOf = Callable[[Any], Json]
 
 class _Operation(NamedTuple):
     row: Endpoint
-    signature: Signature
+    signature: HandlerSignature
 
     @property
     def place(self) -> tuple[str, str]:

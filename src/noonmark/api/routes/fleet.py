@@ -20,6 +20,8 @@ async def list_nodes(call: Call) -> NodeList:
                 shards=row.shards,
                 version=row.version,
                 started_at=to_datetime(row.started_us),
+                node=row.public_address,
+                process=row.process,
             )
             for row in await reads.list_nodes(call.node.pool)
         ]

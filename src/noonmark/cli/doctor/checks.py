@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from noonmark.cli.one_node import by_node
 from noonmark.wire.doctor import DatabaseFacts, Examination, NodeFacts, TableFacts, WorkFacts
 from noonmark.wire.resources import NodeInfo, WorkerInfo
 
@@ -20,6 +21,8 @@ BLOAT_ROWS = 100_000
 """Fewer dead rows than this are nobody's concern."""
 DISK_WARN, DISK_FAIL = 0.15, 0.05
 CONNECTIONS_WARN = 0.8
+CONNECTIONS_OF_A_NODE, CONNECTIONS_OF_A_PROCESS = 6, 4
+"""At the most: of a node that is one process, and of each process of a node that is several."""
 SILENT_S = 60.0
 
 
@@ -56,7 +59,7 @@ def judge(facts: Facts) -> list[Check]:
     database, work = facts.examination.database, facts.examination.work
     every_node = [facts.examination.node, *facts.others]
     return [
-        *_server(database),
+        *_server(database, facts.nodes),
         *_clocks(facts, every_node),
         *_ownership(facts, work),
         _lateness(every_node),
@@ -68,7 +71,7 @@ def judge(facts: Facts) -> list[Check]:
     ]
 
 
-def _server(database: DatabaseFacts) -> Iterator[Check]:
+def _server(database: DatabaseFacts, processes: Sequence[NodeInfo]) -> Iterator[Check]:
     if database.version_number < OLDEST_POSTGRES:
         yield Check("database", "fail", f"PostgreSQL {database.version}", "use PostgreSQL 14 or newer")
     else:
@@ -79,13 +82,20 @@ def _server(database: DatabaseFacts) -> Iterator[Check]:
         yield Check("durability", "fail", " and ".join(f"{name} is off" for name in unsafe), advice)
     else:
         yield Check("durability", "ok", "fsync and full_page_writes are on")
-    used = database.connections / max(database.max_connections, 1)
-    yield Check(
-        "connections",
-        "warn" if used > CONNECTIONS_WARN else "ok",
-        f"{database.connections} of {database.max_connections}",
-        "raise max_connections, or find who holds so many" if used > CONNECTIONS_WARN else "",
-    )
+    yield _connections(database, processes)
+
+
+def _connections(database: DatabaseFacts, processes: Sequence[NodeInfo]) -> Check:
+    """Those that are taken, and those that the processes of all nodes will have taken when they are busy."""
+    bound = max(database.max_connections, 1) * CONNECTIONS_WARN
+    taken = f"{database.connections} of {database.max_connections}"
+    coming = sum(CONNECTIONS_OF_A_PROCESS if one.process else CONNECTIONS_OF_A_NODE for one in processes)
+    if database.connections > bound:
+        return Check("connections", "warn", taken, "raise max_connections, or find who holds so many")
+    if coming > bound:
+        figure = f"{taken}; busy, {len(processes)} processes of nodes take up to {coming}"
+        return Check("connections", "warn", figure, "raise max_connections, or start nodes with fewer --processes")
+    return Check("connections", "ok", taken)
 
 
 def _clocks(facts: Facts, nodes: list[NodeFacts]) -> Iterator[Check]:
@@ -106,12 +116,16 @@ def _clocks(facts: Facts, nodes: list[NodeFacts]) -> Iterator[Check]:
 
 
 def _ownership(facts: Facts, work: WorkFacts) -> Iterator[Check]:
-    silent = [node.address for node in facts.nodes if node.state != "alive"]
+    nodes = by_node(facts.nodes)
+    silent = [node.address for node in nodes if node.state != "alive"]
     unreached = sorted({*silent, *facts.unreached})
+    alive = f"{len(nodes)} alive"
+    if len(facts.nodes) > len(nodes):
+        alive += f", with {len(facts.nodes)} processes"
     yield Check(
         "nodes",
         "warn" if unreached else "ok",
-        f"{len(facts.nodes)} alive" if not unreached else f"no answer from {', '.join(unreached)}",
+        f"no answer from {', '.join(unreached)}" if unreached else alive,
         "look at their logs; their shards move to others by themselves" if unreached else "",
     )
     without = work.shards_without_owner

@@ -8,6 +8,7 @@ import typer
 from noonmark import __version__
 from noonmark.cli.doctor.checks import Check, Facts, judge, worst
 from noonmark.cli.exits import Exit
+from noonmark.cli.one_node import by_node
 from noonmark.cli.session import Api, watches
 from noonmark.clock import SECOND_US, own_time_us, to_datetime
 from noonmark.errors import NoonmarkError, Unavailable
@@ -56,7 +57,10 @@ async def gather_facts(api: Api) -> Facts:
         except (NoonmarkError, OSError, TimeoutError):
             unreached.append(address)
 
-    await asyncio.gather(*(ask(node.address) for node in nodes if node.address != examination.node.address))
+    # Any process answers for its node, at the address that is open to users.
+    asked = examination.node.address
+    others_of = [node for node in by_node(nodes) if asked not in {process.address for process in node.processes}]
+    await asyncio.gather(*(ask(node.address) for node in others_of))
     offset_s = (to_datetime((before_us + after_us) // 2) - examination.database.now).total_seconds()
     return Facts(
         examination=examination,

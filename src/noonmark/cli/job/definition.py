@@ -6,7 +6,7 @@ import msgspec
 import typer
 
 from noonmark.cli import job_options as options
-from noonmark.cli.job.group import State, jobs
+from noonmark.cli.job.group import JobState, jobs
 from noonmark.cli.manifest.read import check_spec
 from noonmark.cli.schedule_options import FORMS, PARTS, When, takes_when
 from noonmark.cli.session import Api, changes, gather, watches
@@ -121,7 +121,7 @@ async def list_jobs(
     api: Api,
     prefix: Annotated[str | None, typer.Option(help="Only names that start with this.")] = None,
     label: options.LabelFilter = None,
-    state: Annotated[State | None, typer.Option(help="Only those.")] = None,
+    state: Annotated[JobState | None, typer.Option(help="Only those.")] = None,
     task: Annotated[str | None, typer.Option(help="Only of this task.")] = None,
     queue: Annotated[str | None, typer.Option(help="Only in this queue.")] = None,
     limit: options.Limit = 100,

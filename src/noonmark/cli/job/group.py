@@ -7,6 +7,6 @@ import typer
 jobs = typer.Typer(no_args_is_help=True, help="Make, read, change and trigger jobs.")
 
 
-class State(StrEnum):
+class JobState(StrEnum):
     ACTIVE = "active"
     PAUSED = "paused"

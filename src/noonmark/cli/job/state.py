@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from noonmark.cli import job_options as options
-from noonmark.cli.job.group import State, jobs
+from noonmark.cli.job.group import JobState, jobs
 from noonmark.cli.session import Api, changes
 from noonmark.errors import InvalidInput
 from noonmark.wire.bulk import Action, BulkFailure, BulkJobs, BulkJobsAnswer, JobSelection
@@ -19,7 +19,7 @@ _AT_ONCE = 16
 Prefix = Annotated[str | None, typer.Option("--prefix", help="All whose names start with this.")]
 OfTask = Annotated[str | None, typer.Option("--task", help="All of this task.")]
 OfQueue = Annotated[str | None, typer.Option("--queue", help="All in this queue.")]
-OfState = Annotated[State | None, typer.Option("--state", help="All in this state.")]
+OfState = Annotated[JobState | None, typer.Option("--state", help="All in this state.")]
 
 
 def _command(action: Action, help: str) -> None:

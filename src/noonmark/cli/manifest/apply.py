@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from noonmark.cli.exits import Exit
-from noonmark.cli.manifest.plan import Change, Plan, Step, make_plan
+from noonmark.cli.manifest.plan import FieldChange, ManifestPlan, PlanStep, make_plan
 from noonmark.cli.manifest.read import Manifests, read_manifests
 from noonmark.cli.output import to_json
 from noonmark.cli.progress import progress
@@ -55,7 +55,7 @@ async def apply(
 
 async def apply_manifests(
     api: Api, wanted: Manifests, *, prune: bool = False, yes: bool = False, details: dict[str, Any] | None = None
-) -> Plan:
+) -> ManifestPlan:
     """Shows the plan, and unless it is a dry run carries it out. `details` go with what programs are told."""
     plan = await plan_for(api.client, wanted, prune=prune)
     api.show(_told(plan, api.dry_run) | (details or {}), lambda: _drawn(plan))
@@ -66,7 +66,7 @@ async def apply_manifests(
     return plan
 
 
-async def plan_for(client: Client, wanted: Manifests, *, prune: bool) -> Plan:
+async def plan_for(client: Client, wanted: Manifests, *, prune: bool) -> ManifestPlan:
     """Reads no more than the jobs that the manifest names, and with `prune` those that it manages."""
     known: dict[str, Job] = {}
 
@@ -95,11 +95,11 @@ async def managed_jobs(client: Client, owner: str) -> list[Job]:
             return found
 
 
-async def carry_out(client: Client, plan: Plan) -> None:
+async def carry_out(client: Client, plan: ManifestPlan) -> None:
     """All that can be done is done; what could not is told in one error."""
     failed: dict[str, NoonmarkError] = {}
 
-    async def act(step: Step) -> None:
+    async def act(step: PlanStep) -> None:
         try:
             await _act(client, step)
         except NoonmarkError as error:
@@ -123,7 +123,7 @@ async def upsert(client: Client, spec: JobSpec, version: int | None) -> None:
         await client.apply_job(spec, version)
 
 
-async def _act(client: Client, step: Step) -> None:
+async def _act(client: Client, step: PlanStep) -> None:
     if step.action == "remove":
         await client.delete_job(step.name)
         return
@@ -151,7 +151,7 @@ async def _each(items: list[Any], act: Callable[[Any], Awaitable[None]], title: 
             raise failures.exceptions[0] from None
 
 
-def _confirm(plan: Plan, yes: bool) -> None:
+def _confirm(plan: ManifestPlan, yes: bool) -> None:
     """On a terminal it asks; elsewhere nobody can answer, and what removes jobs must be meant."""
     if yes:
         return
@@ -162,7 +162,7 @@ def _confirm(plan: Plan, yes: bool) -> None:
         raise InvalidInput("--prune", f"this removes {plan.count('remove')} jobs, and nobody is asked", "add --yes")
 
 
-def _told(plan: Plan, dry_run: bool) -> dict[str, Any]:
+def _told(plan: ManifestPlan, dry_run: bool) -> dict[str, Any]:
     """For programs: the steps without what is only for us."""
     steps = [
         {
@@ -175,7 +175,7 @@ def _told(plan: Plan, dry_run: bool) -> dict[str, Any]:
     return {"dry_run": dry_run, "steps": steps, "unchanged": plan.unchanged}
 
 
-def _drawn(plan: Plan) -> Any:
+def _drawn(plan: ManifestPlan) -> Any:
     from rich.console import Group
     from rich.text import Text
 
@@ -190,7 +190,7 @@ def _drawn(plan: Plan) -> Any:
     return Group(*parts, Text(f"\n{plan.summary()}{unchanged}.", style="bold"))
 
 
-def _line(step: Step, change: Change) -> str:
+def _line(step: PlanStep, change: FieldChange) -> str:
     if step.action == "add":
         return f"{change.field}: {_value(change.after)}"
     return f"{change.field}: {_value(change.before)} → {_value(change.after)}"
@@ -206,5 +206,5 @@ def _jobs(count: int) -> str:
     return "1 job is" if count == 1 else f"{count} jobs are"
 
 
-def _done(plan: Plan) -> str:
+def _done(plan: ManifestPlan) -> str:
     return f"Done: {plan.count('add')} added, {plan.count('change')} changed, {plan.count('remove')} removed."

@@ -15,19 +15,19 @@ _IN_TEXT = frozenset({"kind", "cron", "every", "rrule", "iso", "english", "at", 
 """Parts of a schedule that its text tells."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class FieldChange(msgspec.Struct, frozen=True):
     field: str
     before: Any
     after: Any
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class PlanStep(msgspec.Struct, frozen=True, kw_only=True):
     """What happens to one job."""
 
     action: str
     """add, change or remove"""
     name: str
-    changes: list[Change] = []
+    changes: list[FieldChange] = []
     version: int | None = None
     """The version that the plan was made for."""
     spec: JobSpec | None = None
@@ -35,8 +35,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """Set if the job is to be paused, or resumed."""
 
 
-class Plan(msgspec.Struct, frozen=True):
-    steps: list[Step]
+class ManifestPlan(msgspec.Struct, frozen=True):
+    steps: list[PlanStep]
     unchanged: int
 
     def count(self, action: str) -> int:
@@ -46,21 +46,21 @@ class Plan(msgspec.Struct, frozen=True):
         return f"{self.count('add')} to add, {self.count('change')} to change, {self.count('remove')} to remove"
 
 
-def make_plan(wanted: Manifests, known: dict[str, Job], removable: list[Job]) -> Plan:
+def make_plan(wanted: Manifests, known: dict[str, Job], removable: list[Job]) -> ManifestPlan:
     """`known` holds the jobs that the manifests name, `removable` those that they manage but do not name."""
-    steps: list[Step] = []
+    steps: list[PlanStep] = []
     unchanged = 0
     for name, entry in sorted(wanted.jobs.items()):
         job = known.get(name)
         if job is None:
             paused = True if entry.paused else None
-            steps.append(Step(action="add", name=name, changes=_added(entry), spec=entry.spec, paused=paused))
+            steps.append(PlanStep(action="add", name=name, changes=_added(entry), spec=entry.spec, paused=paused))
         elif changes := _changes(job, entry):
             _check_owner(job, entry)
             only_state = all(change.field == "paused" for change in changes)
             turned = any(change.field == "paused" for change in changes)
             steps.append(
-                Step(
+                PlanStep(
                     action="change",
                     name=name,
                     changes=changes,
@@ -71,8 +71,8 @@ def make_plan(wanted: Manifests, known: dict[str, Job], removable: list[Job]) ->
             )
         else:
             unchanged += 1
-    steps += [Step(action="remove", name=job.name, version=job.version) for job in removable]
-    return Plan(steps, unchanged)
+    steps += [PlanStep(action="remove", name=job.name, version=job.version) for job in removable]
+    return ManifestPlan(steps, unchanged)
 
 
 def spec_of(job: Job) -> JobSpec:
@@ -92,24 +92,26 @@ def _check_owner(job: Job, entry: Wanted) -> None:
         )
 
 
-def _added(entry: Wanted) -> list[Change]:
+def _added(entry: Wanted) -> list[FieldChange]:
     """The fields that are not as they are by default."""
     plain = JobSpec(name=entry.spec.name, task="")
     found = _differences(_flat(plain), _flat(entry.spec))
     return [msgspec.structs.replace(change, before=None) for change in found]
 
 
-def _changes(job: Job, entry: Wanted) -> list[Change]:
+def _changes(job: Job, entry: Wanted) -> list[FieldChange]:
     before, after = spec_of(job), entry.spec
     found = [] if before == after else _differences(_flat(before), _flat(after))
     if entry.paused is not None and entry.paused != (job.state == "paused"):
-        found.append(Change("paused", job.state == "paused", entry.paused))
+        found.append(FieldChange("paused", job.state == "paused", entry.paused))
     return found
 
 
-def _differences(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
+def _differences(before: dict[str, Any], after: dict[str, Any]) -> list[FieldChange]:
     names = [*after, *(name for name in before if name not in after)]
-    return [Change(name, before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)]
+    return [
+        FieldChange(name, before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)
+    ]
 
 
 def _flat(spec: JobSpec) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from noonmark.cli.node import Host, Shards, Token
+from noonmark.cli.node import Host, Processes, Shards, Token
 from noonmark.errors import NoonmarkError
+from noonmark.model.ids import DEFAULT_SHARDS
 
 
 def up(
@@ -24,9 +25,11 @@ def up(
     workers: Annotated[int, typer.Option(min=0, help="How many worker processes.")] = 1,
     no_sample: Annotated[bool, typer.Option("--no-sample", help="Make no sample job.")] = False,
     token: Token = None,
-    shards: Shards = 64,
+    shards: Shards = DEFAULT_SHARDS,
+    processes: Processes = None,
 ) -> None:
     """Start PostgreSQL, a node and a worker, with a sample job. Ctrl-C stops them; the data stays."""
+    from noonmark.cli.processes.cores import usable_cores
     from noonmark.cli.show import console
     from noonmark.cli.up.conduct import Conductor, Settings
     from noonmark.cli.up.database import Database
@@ -63,6 +66,7 @@ def up(
                 token=token,
                 key=token or local_key(place, address, url, shards),
                 shards=shards,
+                processes=processes or usable_cores(),
             )
             text = welcome(url, place.path, database.embedded, token, settings.sample)
             conductor = Conductor(settings, database, say, lambda: screen.print(text, soft_wrap=True))

@@ -2,23 +2,24 @@
 
 import asyncio
 import contextlib
-import signal
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from noonmark.cli.up.child import Child, ChildFailed, Say
+from noonmark.cli.child import ChildFailed, ManagedProcess, Say, kill_on
+from noonmark.cli.stopping import Signals
 from noonmark.cli.up.database import Database
-from noonmark.cli.up.follow import SAMPLE, Follower, make_sample
+from noonmark.cli.up.follow import SAMPLE, RunFollower, make_sample
 from noonmark.client import Client
 
 READY_WITHIN_S = 120.0
 LOOK_S = 0.1
 TRIM_S = 60.0
 WORKER_GRACE_S = 10.0
-NODE_GRACE_S = 15.0
+NODE_GRACE_S = 20.0
+"""Longer than a node gives its own processes."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,24 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     """What the workers and we show."""
     shards: int
-
-
-class Signals:
-    """The first begins to stop, the second hurries, the third kills."""
-
-    def __init__(self) -> None:
-        self.stop = asyncio.Event()
-        self.hurry = asyncio.Event()
-        self.kill = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, self.on_signal)
-
-    def on_signal(self) -> None:
-        if self.hurry.is_set():
-            self.kill.set()
-        elif self.stop.is_set():
-            self.hurry.set()
-        self.stop.set()
+    processes: int
 
 
 class Conductor:
@@ -64,6 +48,7 @@ class Conductor:
         if settings.token:
             environment["NOONMARK_TOKEN"] = settings.token
         node = ["node", "--host", settings.host, "--port", str(settings.port), "--shards", str(settings.shards)]
+        node += ["--processes", str(settings.processes)]
         self._node = self._child("node", node, environment, must_settle=True)
         environment = {"NOONMARK_TOKEN": settings.key}
         work = ["--server", settings.url, "--grace-s", f"{WORKER_GRACE_S - 2:g}", "noonmark.sample:app"]
@@ -88,7 +73,7 @@ class Conductor:
                 return
             self._greet()
             if self._settings.sample:
-                chores.append(asyncio.create_task(Follower(client, SAMPLE, self._say).run()))
+                chores.append(asyncio.create_task(RunFollower(client, SAMPLE, self._say).run()))
             chores.append(asyncio.create_task(self._trim_logs()))
             kept += [asyncio.create_task(worker.keep()) for worker in self._workers]
             await _before(signals.stop, keeping, asyncio.Event().wait())
@@ -106,7 +91,7 @@ class Conductor:
         if any(child.pid for child in children):
             last = ", PostgreSQL" if self._database.embedded else ""
             self._say(f"\nStopping: the workers, the node{last}. Ctrl-C again hurries.")
-        killing = asyncio.create_task(_kill_on(signals.kill, children))
+        killing = asyncio.create_task(kill_on(signals.kill, children))
         await asyncio.gather(*(worker.stop(WORKER_GRACE_S, signals.hurry) for worker in self._workers))
         await self._node.stop(NODE_GRACE_S, signals.hurry)
         killing.cancel()
@@ -134,9 +119,9 @@ class Conductor:
 
     def _child(
         self, name: str, arguments: list[str], environment: Mapping[str, str], *, must_settle: bool = False
-    ) -> Child:
+    ) -> ManagedProcess:
         log_file = self._settings.data_dir / f"{name}.log"
-        return Child(name, arguments, dict(environment), log_file, self._say, must_settle=must_settle)
+        return ManagedProcess(name, arguments, dict(environment), log_file, self._say, must_settle=must_settle)
 
 
 async def _before(stop: asyncio.Event, keeping: "asyncio.Task[None]", doing: Coroutine[Any, Any, Any]) -> bool:
@@ -155,9 +140,3 @@ async def _before(stop: asyncio.Event, keeping: "asyncio.Task[None]", doing: Cor
         done.cancel()
         stopping.cancel()
         await asyncio.gather(done, stopping, return_exceptions=True)
-
-
-async def _kill_on(kill: asyncio.Event, children: list[Child]) -> None:
-    await kill.wait()
-    for child in children:
-        child.kill()

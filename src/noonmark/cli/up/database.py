@@ -6,8 +6,8 @@ from pathlib import Path
 
 import psutil
 
+from noonmark.cli.child import Say
 from noonmark.cli.node import reach_database
-from noonmark.cli.up.child import Say
 from noonmark.embedded import EmbeddedPostgres, EmbeddedPostgresError
 
 LOOK_S = 1.0

@@ -5,8 +5,8 @@ import contextlib
 
 import msgspec
 
+from noonmark.cli.child import Say
 from noonmark.cli.show import duration_text, first_line
-from noonmark.cli.up.child import Say
 from noonmark.client import Client
 from noonmark.errors import DuplicateName, NoonmarkError, TooBusy, Unavailable
 from noonmark.schedule.spec import Every
@@ -42,7 +42,7 @@ async def make_sample(client: Client) -> None:
             await asyncio.sleep(LOOK_S)
 
 
-class Follower:
+class RunFollower:
     """Tells each run of a job once, when it has ended; those that had ended before the first look are not told."""
 
     def __init__(self, client: Client, job: str, say: Say) -> None:

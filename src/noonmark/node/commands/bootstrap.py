@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from noonmark.clock import SettableClock
 from noonmark.model.caller import Caller, Role
+from noonmark.model.ids import DEFAULT_SHARDS
 from noonmark.model.key import digest_of, prefix_of
 from noonmark.node.commands.key_commands import NewSecret, create_key, no_tenant
 from noonmark.store.connect import Connection, connect
@@ -15,7 +16,13 @@ from noonmark.store.tenants import fetch_tenant
 
 
 async def make_key(
-    database_url: str, *, name: str, role: Role, tenant: str | None, lives_us: int | None, shards: int = 64
+    database_url: str,
+    *,
+    name: str,
+    role: Role,
+    tenant: str | None,
+    lives_us: int | None,
+    shards: int = DEFAULT_SHARDS,
 ) -> NewSecret:
     """Brings the schema up to date first."""
     async with _installed(database_url, shards) as (connection, now_us):

@@ -19,7 +19,7 @@ from noonmark.node.commands.submit_runs import submit_run, submit_runs
 from noonmark.node.life import Life
 from noonmark.node.transport import Performed
 from noonmark.wire import commands as wire
-from noonmark.wire.commands import Batch, Command
+from noonmark.wire.commands import BatchCommand, Command
 
 _HANDLERS: dict[type[Command[Any]], Callable[[Life, Any], Awaitable[Any]]] = {
     wire.CreateJobs: create_jobs,
@@ -56,7 +56,7 @@ async def carry_out(life: Life, command: Command[Any]) -> Performed:
     async with life.in_flight.alone(command.tenant_id, command.key.text, terms):
         known = await recall(life.pool, command, life.clock.now_us())
         left = [position for position, shard in enumerate(shards) if shard not in known]
-        if not isinstance(command, Batch):
+        if not isinstance(command, BatchCommand):
             return Performed(known[shards[0]], replayed=True) if not left else await _first(life, command)
         if not left:
             return Performed(in_order(shards, known), replayed=bool(shards))

@@ -32,6 +32,7 @@ from noonmark.node.commands.turn import (
 )
 from noonmark.node.life import Life
 from noonmark.planning.changes import change as change_of
+from noonmark.planning.occurrences import owed_runs
 from noonmark.planning.plan import Plan
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
@@ -148,15 +149,16 @@ async def store_changes(
 async def _changed(
     life: Life, connection: Connection, change: Change, job: JobRow, now_us: int
 ) -> tuple[JobRow, list[RunRow], list[RunRow]]:
-    """The job as it shall be, its first runs, and the current run of a fixed delay."""
+    """The job as it shall be, the runs that this makes, and the current run of a fixed delay."""
     plan = change.plan
     anew = plan.spec.schedule != change.before.schedule
     if anew and not job.active and plan.starts_now:
         raise JobPaused("a paused job cannot be told to run now", field="schedule", fix="resume it first")
     recurrence_before = recurrence_of(life, job)
     at = moment(life, plan, job.shard, now_us)
+    owed = owed_runs(job, recurrence_before, at)
     changed, rows = change_of(plan, job, recurrence_before, enter(life, plan, job.shard), at, anew=anew)
     changed, current = await changed_run(
         connection, changed, job.current_run_us, plan.timing, now_us, at.watermark_us, anew=anew
     )
-    return changed, rows, current
+    return changed, [*owed, *rows], current

@@ -5,9 +5,10 @@ from noonmark.model.ids import JobId, RunKey, job_text
 from noonmark.node.commands.chunks import in_chunks
 from noonmark.node.commands.job_sets import ACTIVE, PAUSED, refusals
 from noonmark.node.commands.once import by_shard, remember
-from noonmark.node.commands.turn import recurrence_of, with_jobs_withdrawn
+from noonmark.node.commands.turn import fire, recurrence_of, with_jobs_withdrawn
 from noonmark.node.life import Life
 from noonmark.planning.changes import pause
+from noonmark.planning.occurrences import Moment, owed_runs
 from noonmark.store.audit import record
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
@@ -27,7 +28,13 @@ async def pause_jobs(life: Life, command: PauseJobs) -> list[Refusal | None]:
             now_us = life.clock.now_us()
             # The current run of a fixed delay waits on, parked.
             kept = granted + [(job.job_id, job.current_run_us) for job in jobs if job.current_run_us is not None]
-            paused = [pause(job, recurrence_of(life, job), now_us) for job in jobs]
+            recurrences = [recurrence_of(life, job) for job in jobs]
+            paused = [pause(job, one, now_us) for job, one in zip(jobs, recurrences, strict=True)]
+            owed = [
+                row
+                for job, one in zip(jobs, recurrences, strict=True)
+                for row in owed_runs(job, one, Moment(now_us, life.owner.watermarks[job.shard], now_us))
+            ]
             ids = [job.job_id for job in jobs]
             audit = [
                 entry(
@@ -40,6 +47,7 @@ async def pause_jobs(life: Life, command: PauseJobs) -> list[Refusal | None]:
             async with fenced(connection, life.node_id):
                 if jobs:
                     await delete_planned_runs(connection, ids, now_us, kept)
+                    await fire(life, connection, owed)
                     await park_runs(connection, ids, granted)
                     await set_jobs_active(connection, paused, now_us, active=False)
                     await record(connection, audit)

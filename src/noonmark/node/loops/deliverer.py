@@ -2,11 +2,11 @@
 
 Deliveries are ordinary runs: retried, dead-lettered and kept in history by the same rules. They are carried out here,
 not by workers, because a job is late or silent above all when there are no workers, and because the secrets that sign
-webhooks then never leave the nodes. It speaks the worker protocol with its own owner, without the HTTP between.
+webhooks then never leave the nodes. One loop claims and another says which grants are held, by the worker protocol but
+without the HTTP between. They do nothing until there is a subscription.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 import msgspec
 import structlog
@@ -17,11 +17,12 @@ from noonmark.model.notice import DELIVER_QUEUE, DELIVER_TASK
 from noonmark.model.reason import Outcome
 from noonmark.node import dispatch
 from noonmark.node.life import Life
+from noonmark.node.loops.loop import Loop
 from noonmark.notify.send import Refused, Sender, Undelivered
 from noonmark.store.notices import load_target
 from noonmark.wire.worker import Claim, Heartbeat, Register, Report, ReportItem, RunGrant
 
-MOST_AT_ONCE = 32
+MAX_AT_ONCE = 32
 NOT_RETRIED = "noonmark.Refused"
 _UNDELIVERED = "noonmark.Undelivered"
 _WAIT_S = 20.0
@@ -34,10 +35,16 @@ class _Event(msgspec.Struct, frozen=True):
     type: str
 
 
-class Deliverer:
-    def __init__(self, life: Life, sender: Sender) -> None:
+class DelivererLoop(Loop):
+    name = "deliverer"
+    vital = False
+    """A notice that fails to go out must not end the life of the node."""
+
+    def __init__(self, life: Life, subscribed: asyncio.Event) -> None:
+        super().__init__(0.0)  # a tick waits for deliveries by itself
         self._life = life
-        self._sender = sender
+        self._subscribed = subscribed
+        self._sender = Sender(private=life.config.private_webhooks)
         self._worker_id = 0
         self._going: dict[tuple[int, int], asyncio.Task[None]] = {}
         self._grants: dict[int, int] = {}
@@ -46,34 +53,21 @@ class Deliverer:
         """Runs that somebody has cancelled."""
         self._room = asyncio.Event()
 
-    async def run(self) -> None:
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._keep(self._claim))
-                group.create_task(self._keep(self._beat))
-        finally:
-            for task in self._going.values():
-                task.cancel()
+    async def start(self) -> None:
+        await self._subscribed.wait()
+        await self._sender.__aenter__()
 
-    async def _register(self) -> None:
-        name = f"node {self._life.node_id}, notifications"
-        message = Register(name, [DELIVER_QUEUE], [DELIVER_TASK], MOST_AT_ONCE, self._worker_id)
-        self._worker_id = (await dispatch.register(self._life, message, None)).worker
+    async def stop(self) -> None:
+        for task in self._going.values():
+            task.cancel()
+        await self._sender.__aexit__(None, None, None)
 
-    async def _keep(self, turn: Callable[[], Awaitable[None]]) -> None:
-        """A notice that fails to go out must not end the life of the node."""
-        while True:
-            try:
-                await turn()
-            except Exception as error:
-                log.warning("deliveries falter", error=f"{type(error).__name__}: {error}")
-                await asyncio.sleep(1.0)
-
-    async def _claim(self) -> None:
+    async def tick(self) -> None:
+        """Claims what there is room for, and sets out to deliver it."""
         if not self._life.owner.fleet.knows(WorkerId(self._worker_id)):
             await self._register()
         self._room.clear()
-        free = MOST_AT_ONCE - len(self._going)
+        free = MAX_AT_ONCE - len(self._going)
         if free == 0:
             await self._room.wait()
             return
@@ -84,8 +78,8 @@ class Deliverer:
             timeout_s = answer.terms[run.policy_id].timeout_s
             self._going[run.job_id, run.nominal_us] = asyncio.create_task(self._carry_out(answer.grant, run, timeout_s))
 
-    async def _beat(self) -> None:
-        await asyncio.sleep(self._life.config.heartbeat_s)
+    async def beat(self) -> None:
+        """Says which grants are held, and stops what somebody cancelled."""
         if not self._life.owner.fleet.knows(WorkerId(self._worker_id)):
             return
         answer = await dispatch.heartbeat(self._life, Heartbeat(self._worker_id, list(self._grants)), None)
@@ -93,6 +87,11 @@ class Deliverer:
             if key in self._going and key not in self._stopped:
                 self._stopped.add(key)
                 self._going[key].cancel()
+
+    async def _register(self) -> None:
+        name = f"node {self._life.node_id}, notifications"
+        message = Register(name, [DELIVER_QUEUE], [DELIVER_TASK], MAX_AT_ONCE, self._worker_id)
+        self._worker_id = (await dispatch.register(self._life, message, None)).worker
 
     async def _carry_out(self, grant: int, run: RunGrant, timeout_s: float) -> None:
         key = (run.job_id, run.nominal_us)
@@ -151,7 +150,13 @@ class Deliverer:
         return msgspec.json.encode(told).decode()
 
 
-async def keep_delivering(life: Life, subscribed: asyncio.Event) -> None:
-    await subscribed.wait()
-    async with Sender(private=life.config.private_webhooks) as sender:
-        await Deliverer(life, sender).run()
+class DeliveryHeartbeatLoop(Loop):
+    name = "delivery-heartbeat"
+    vital = False
+
+    def __init__(self, life: Life, deliverer: DelivererLoop) -> None:
+        super().__init__(life.config.heartbeat_s)
+        self._deliverer = deliverer
+
+    async def tick(self) -> None:
+        await self._deliverer.beat()

@@ -4,30 +4,33 @@ The inbox is asked every `inbox_s` and again at once while it has rows; nobody n
 never serialised behind a notification.
 """
 
-import asyncio
-
 from noonmark.errors import NotOwner
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.node.commands.dead_letters import park_paused
 from noonmark.node.life import Life
+from noonmark.node.loops.loop import Loop
 from noonmark.planning.runs import asleep_beyond, make_run
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
 from noonmark.store.fence import fenced
-from noonmark.store.jobs import drain_inbox, load_job_rows
-from noonmark.store.statement import statement
+from noonmark.store.jobs import drain_inbox, load_job_rows, peek_inbox
 
-_MOST = 2_000
+_MAX_ROWS = 2_000
 
 
-async def keep_draining(life: Life) -> None:
-    while True:
-        if life.terms and await life.pool.fetchval(statement("peek_inbox"), list(life.terms)):
-            drained = await drain(life)
-            if drained == _MOST:
-                continue
-        await asyncio.sleep(life.config.inbox_s)
+class InboxLoop(Loop):
+    name = "inbox"
+
+    def __init__(self, life: Life) -> None:
+        super().__init__(life.config.inbox_s)
+        self._life = life
+
+    async def tick(self) -> None:
+        terms = list(self._life.terms)
+        waits = terms and await peek_inbox(self._life.pool, terms)
+        if waits and await drain(self._life) == _MAX_ROWS:
+            self.bell.set()
 
 
 async def drain(life: Life) -> int:
@@ -36,7 +39,7 @@ async def drain(life: Life) -> int:
     async def action(connection: Connection) -> int:
         now_us = life.clock.now_us()
         async with fenced(connection, life.node_id):
-            rows = await drain_inbox(connection, list(life.terms), _MOST)
+            rows = await drain_inbox(connection, list(life.terms), _MAX_ROWS)
             heads = {head.job_id: head for head in await load_job_rows(connection, list({row.job_id for row in rows}))}
             runs: list[RunRow] = []
             for row in rows:

@@ -13,6 +13,7 @@ import structlog
 from noonmark.clock import NEVER_US, monotonic_s
 from noonmark.model.ids import JobId, shard_of
 from noonmark.node.life import Life
+from noonmark.node.loops.loop import Loop
 from noonmark.schedule import Recurrence
 from noonmark.schedule import recurrence as read_recurrence
 from noonmark.schedule.zones import tz_version
@@ -21,16 +22,21 @@ from noonmark.store.notices import load_expectations, load_rules, peek_subscript
 
 EVERY_S = 1.0
 RELOAD_S = 30.0
-MOST_WATCHED = 20_000
+MAX_WATCHED = 20_000
 """So many pairs of subscription and job are watched for silence by one node."""
-_MOST_AT_ONCE = 500
-_MOST_SCHEDULES = 4_096
+_MAX_AT_ONCE = 500
+_MAX_SCHEDULES = 4_096
 
 log = structlog.get_logger("noonmark.notifier")
 
 
-class Notifier:
+class NotifierLoop(Loop):
+    name = "notifier"
+    vital = False
+    """If it fails, nobody is told for a while; the jobs themselves go on."""
+
     def __init__(self, life: Life) -> None:
+        super().__init__(EVERY_S)
         self._life = life
         self._version = -1
         self._reading = asyncio.Lock()
@@ -42,14 +48,6 @@ class Notifier:
         self._tz_version = ""
         self.subscribed = asyncio.Event()
         """Set once there is a subscription: until then nobody has anything to deliver."""
-
-    async def run(self) -> None:
-        while True:
-            try:
-                await self.tick()
-            except Exception:
-                log.exception("notifier failed")  # nobody is told for a while; the jobs themselves go on
-            await asyncio.sleep(EVERY_S)
 
     async def tick(self) -> None:
         life, watch = self._life, self._life.owner.notice_rules
@@ -86,20 +84,20 @@ class Notifier:
             await self._reload(shards)
         now_us = life.clock.now_us()
         due: set[JobId] = set()
-        while self._deadlines and self._deadlines[0][0] <= now_us and len(due) < _MOST_AT_ONCE:
+        while self._deadlines and self._deadlines[0][0] <= now_us and len(due) < _MAX_AT_ONCE:
             due.add(heappop(self._deadlines)[1])
         if due:
             places = sorted({shard_of(job_id) for job_id in due})
-            self._look(await load_expectations(life.pool, places, sorted(due), MOST_WATCHED), now_us)
+            self._look(await load_expectations(life.pool, places, sorted(due), MAX_WATCHED), now_us)
 
     async def _reload(self, shards: frozenset[int]) -> None:
-        found = await load_expectations(self._life.pool, sorted(shards), None, MOST_WATCHED + 1)
-        if len(found) > MOST_WATCHED:
-            log.warning("too many jobs are watched for silence", most=MOST_WATCHED)
+        found = await load_expectations(self._life.pool, sorted(shards), None, MAX_WATCHED + 1)
+        if len(found) > MAX_WATCHED:
+            log.warning("too many jobs are watched for silence", most=MAX_WATCHED)
         self._deadlines = []
         self._shards = shards
         self._reload_at_s = monotonic_s() + RELOAD_S
-        self._look(found[:MOST_WATCHED], self._life.clock.now_us())
+        self._look(found[:MAX_WATCHED], self._life.clock.now_us())
 
     def _look(self, found: list[tuple[Expectation, str | None]], now_us: int) -> None:
         """Tells of the jobs whose time of grace is over, and notes when to look at the others again."""
@@ -121,7 +119,7 @@ class Notifier:
             heappush(self._deadlines, (at_us, job_id))
 
     def _recurrence(self, text: str) -> Recurrence:
-        if self._tz_version != tz_version() or len(self._recurrences) > _MOST_SCHEDULES:
+        if self._tz_version != tz_version() or len(self._recurrences) > _MAX_SCHEDULES:
             self._recurrences.clear()
             self._tz_version = tz_version()
         found = self._recurrences.get(text)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from noonmark.node.life import Life
-from noonmark.shard.backlog import Page
+from noonmark.shard.backlog import PageRequest
 from noonmark.store.pages import page_runs
 
 
@@ -14,7 +14,7 @@ def next_page(life: Life) -> Callable[[], Awaitable[None]] | None:
     return None if page is None else partial(_read, life, page)
 
 
-async def _read(life: Life, page: Page) -> None:
+async def _read(life: Life, page: PageRequest) -> None:
     if page.shard not in life.terms:
         return
     watermark_us = life.owner.watermarks[page.shard]

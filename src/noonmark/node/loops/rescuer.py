@@ -1,20 +1,16 @@
-"""Ends the attempts of workers that went silent, and keeps what the owner knows of tenants fresh."""
-
-import asyncio
+"""Ends the attempts of workers that went silent."""
 
 from noonmark.node.life import Life
-from noonmark.store.statement import statement
+from noonmark.node.loops.loop import Loop
 
 
-async def keep_rescuing(life: Life) -> None:
-    while True:
-        life.owner.rescue(life.clock.now_us())
-        life.committer.wake()
-        await asyncio.sleep(1.0)
+class RescuerLoop(Loop):
+    name = "rescuer"
 
+    def __init__(self, life: Life) -> None:
+        super().__init__(1.0)
+        self._life = life
 
-async def keep_tenants(life: Life) -> None:
-    while True:
-        for tenant_id, _, weight in await life.pool.fetch(statement("load_tenants")):
-            life.weights[tenant_id] = weight
-        await asyncio.sleep(10.0)
+    async def tick(self) -> None:
+        self._life.owner.rescue(self._life.clock.now_us())
+        self._life.committer.wake()

@@ -1,37 +1,44 @@
 """Makes runs ahead of their time: moves every shard's watermark to now plus the lookahead.
 
-Shards are ticked a few at a time, so that grants and finishes go in between. A shard that lags (after a takeover)
-starts from its own watermark, and what it missed is caught up as each job's misfire policy says.
+A round goes over the shards in `tick_parts` transactions, so that grants and finishes go in between; in one if no
+schedule is due in it and the round before woke few runs, which is what an idle node does all the time. A shard that
+lags (after a takeover) starts from its own watermark, and what it missed is caught up as each job's misfire policy
+says.
 """
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Collection
-from contextlib import suppress
 
-from noonmark.clock import SECOND_US, monotonic_s
+from noonmark.clock import SECOND_US
 from noonmark.errors import NotOwner
 from noonmark.model.run import RunRow
 from noonmark.node.life import Life
+from noonmark.node.loops.loop import Loop
 from noonmark.schedule import Slice
 from noonmark.store.connect import Connection
 from noonmark.store.tick import load_missed_ends, tick
 
+FEW = 1_000
+"""So many runs of a round do not hold up a commit that waits for them."""
 
-async def keep_ticking(life: Life) -> None:
-    while True:
-        started_s = monotonic_s()
-        life.tick_wanted.clear()
-        await tick_all(life)
-        rest_s = max(0.0, life.config.tick_s - (monotonic_s() - started_s))
-        with suppress(TimeoutError):
-            await asyncio.wait_for(life.tick_wanted.wait(), rest_s)
+
+class TickerLoop(Loop):
+    name = "ticker"
+
+    def __init__(self, life: Life) -> None:
+        super().__init__(life.config.tick_s, life.tick_wanted)
+        self._life = life
+
+    async def tick(self) -> None:
+        await tick_all(self._life)
 
 
 async def tick_all(life: Life) -> None:
     """One round over all owned shards."""
     now_us = life.clock.now_us()
     until_us = now_us + round(life.config.lookahead_s * SECOND_US)
+    few = life.ticked < FEW
+    life.ticked = 0
     standing: dict[int, list[int]] = defaultdict(list)
     for shard in life.terms:
         standing[life.owner.watermarks[shard]].append(shard)
@@ -39,9 +46,10 @@ async def tick_all(life: Life) -> None:
         if after_us >= until_us:
             continue
         pieces = life.timetable.window(after_us, until_us, now_us)
-        for start in range(0, len(shards), life.config.tick_shards):
-            chunk = shards[start : start + life.config.tick_shards]
-            await _tick(life, chunk, after_us, until_us, now_us, pieces)
+        quiet = few and not pieces and after_us >= now_us
+        width = len(shards) if quiet else -(-len(shards) // life.config.tick_parts)
+        for start in range(0, len(shards), width):
+            await _tick(life, shards[start : start + width], after_us, until_us, now_us, pieces)
     life.timetable.stand_at(until_us)
 
 
@@ -72,6 +80,7 @@ async def _tick(
         for row in rows:
             life.owner.admit(row, life.clock.now_us())
         life.fired += sum(row.attempt == 0 for row in rows)
+        life.ticked += len(rows)
 
     try:
         await life.committer.perform(action, prepare)

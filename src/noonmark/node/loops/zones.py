@@ -9,6 +9,7 @@ import asyncio
 import structlog
 
 from noonmark.node.life import Life
+from noonmark.node.loops.loop import Loop
 from noonmark.schedule import zones
 
 _EVERY_S = 60.0
@@ -17,17 +18,18 @@ _AT_ONCE = 100
 log = structlog.get_logger("noonmark.node")
 
 
-async def keep_zones(life: Life) -> None:
-    while True:
-        await follow_zones(life)
-        await asyncio.sleep(_EVERY_S)
+class ZonesLoop(Loop):
+    name = "zones"
 
+    def __init__(self, life: Life) -> None:
+        super().__init__(_EVERY_S)
+        self._life = life
 
-async def follow_zones(life: Life) -> None:
-    """Looks once; the disk is read on another thread."""
-    before = zones.tz_version()
-    if await asyncio.to_thread(zones.refresh):
-        for step, _ in enumerate(life.timetable.reload()):
-            if step % _AT_ONCE == 0:
-                await asyncio.sleep(0)
-        log.info("time zones changed", before=before, now=zones.tz_version(), folder=zones.tz_source())
+    async def tick(self) -> None:
+        """Looks once; the disk is read on another thread."""
+        before = zones.tz_version()
+        if await asyncio.to_thread(zones.refresh):
+            for step, _ in enumerate(self._life.timetable.reload()):
+                if step % _AT_ONCE == 0:
+                    await asyncio.sleep(0)
+            log.info("time zones changed", before=before, now=zones.tz_version(), folder=zones.tz_source())

@@ -23,7 +23,7 @@ from noonmark.schedule.calendar.openings import (
     MIN_STEPS,
     SECOND_US,
     Openings,
-    Span,
+    OpenSpan,
 )
 from noonmark.schedule.errors import ScheduleError
 from noonmark.schedule.pattern import Recurrence
@@ -110,7 +110,7 @@ class Moves:
             steps += 1
         return None if best == _NEVER_US else best
 
-    def _found(self, at_us: int, span: Span, t_us: int) -> int:
+    def _found(self, at_us: int, span: OpenSpan, t_us: int) -> int:
         """Remembers the span of an occurrence if the time that was asked about lies in it too, as the next one may."""
         if span.start_us <= t_us < span.end_us:
             received: set[int] = set()
@@ -139,7 +139,7 @@ class Moves:
             at_us = self._inner.next_after(end_us - 1)
         return last_us
 
-    def _targets(self, span: Span) -> tuple[int, tuple[int, ...]]:
+    def _targets(self, span: OpenSpan) -> tuple[int, tuple[int, ...]]:
         """The end of an excluded stretch, and where its occurrences move to, ascending."""
         start_us, end_us = self._openings.excluded(span)
         if not self._openings.closed(span.day):

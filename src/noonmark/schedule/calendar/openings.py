@@ -27,7 +27,7 @@ _CACHED_DAYS = 128
 _CACHED_CLOSED = 2_048
 
 
-class Span(NamedTuple):
+class OpenSpan(NamedTuple):
     """Instants of one day in [start, end) that are all open or all not."""
 
     start_us: int
@@ -58,12 +58,12 @@ class Openings:
         self._run = (0, -1, 0, 0)  # the last run of closed days: first and last, start and end
         self._next: dict[int, int | None] = {}
 
-    def span(self, at_us: int) -> Span:
+    def span(self, at_us: int) -> OpenSpan:
         """The span that holds an instant."""
         piece = self._piece(at_us // SECOND_US)
         index = bisect_right(piece.edges_us, at_us) - 1
         is_open = piece.first_open ^ bool(index & 1)
-        return Span(piece.edges_us[index], piece.edges_us[index + 1], is_open, piece.day)
+        return OpenSpan(piece.edges_us[index], piece.edges_us[index + 1], is_open, piece.day)
 
     def day(self, at_us: int) -> int:
         at_s = at_us // SECOND_US
@@ -103,7 +103,7 @@ class Openings:
             self._run = (first, last, start_us, end_us)
         return start_us, end_us
 
-    def excluded(self, span: Span) -> tuple[int, int]:
+    def excluded(self, span: OpenSpan) -> tuple[int, int]:
         """The stretch [start, end) around a span that is not open: a run of closed days, or the span itself."""
         if self.closed(span.day):
             start_us, end_us = self.closed_run(span.day)

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import NoReturn
 
 from noonmark.schedule.english.fields import DayFields, numbers
-from noonmark.schedule.english.said import Days, Said
+from noonmark.schedule.english.said import Said, SaidDays
 from noonmark.schedule.english.tokens import Reader
 from noonmark.schedule.english.words import MONTH_LENGTHS, MONTH_NAMES, QUARTER_ENDS, QUARTER_STARTS, ordinal
 
@@ -26,7 +26,7 @@ def day_fields(reader: Reader, said: Said, unit: str | None) -> list[DayFields]:
     if counted_in in ("quarter", "year") and not said.months:
         return [_fields(part, months) for part, months in by_period(reader, said, counted_in)]
     if not days and counted_in in ("month", "quarter", "year"):
-        days = Days(dates={1})
+        days = SaidDays(dates={1})
     check_lengths(reader, said)
     return [_fields(days, said.months)]
 
@@ -71,17 +71,17 @@ def check_lengths(reader: Reader, said: Said) -> None:
             refuse(reader, said, "months", f"not each month has {before} days before its last", "count less far back")
 
 
-def by_period(reader: Reader, said: Said, period: str) -> list[tuple[Days, tuple[int, ...]]]:
+def by_period(reader: Reader, said: Said, period: str) -> list[tuple[SaidDays, tuple[int, ...]]]:
     """Days of a quarter or year that lie in its first month, and in its last."""
-    days = said.days or Days(dates={1})
+    days = said.days or SaidDays(dates={1})
     fifths = {(weekday, n) for weekday, n in days.nth if n == 5}
     if days.dates - {1} or days.nearest or fifths or days.weekdays or any(abs(n) > 15 for n in days.working):
         fix = "name the months: 'the 15th of january, april, july and october'"
         refuse(reader, said, "days", f"in which month of the {period} is not said", fix)
-    first = Days(dates=days.dates)
+    first = SaidDays(dates=days.dates)
     first.nth = {(weekday, n) for weekday, n in days.nth if n > 0}
     first.working = {n for n in days.working if n > 0}
-    last = Days(before_last=days.before_last)
+    last = SaidDays(before_last=days.before_last)
     last.nth, last.working = days.nth - first.nth, days.working - first.working
     starts, ends = (QUARTER_STARTS, QUARTER_ENDS) if period == "quarter" else ((1,), (12,))
     return [(part, months) for part, months in ((first, starts), (last, ends)) if part]
@@ -97,10 +97,10 @@ def _annual(reader: Reader, said: Said) -> list[DayFields]:
     dates_of: dict[frozenset[int], set[int]] = {}
     for date, months in months_of.items():
         dates_of.setdefault(frozenset(months), set()).add(date)
-    return [_fields(Days(dates=dates), months) for months, dates in dates_of.items()]
+    return [_fields(SaidDays(dates=dates), months) for months, dates in dates_of.items()]
 
 
-def _fields(days: Days, months: Collection[int]) -> DayFields:
+def _fields(days: SaidDays, months: Collection[int]) -> DayFields:
     date = [numbers(days.dates)] if days.dates else []
     date += [f"{near}W" for near in sorted(days.nearest | (days.working & {1}))]
     date += [f"L-{before}" if before else "L" for before in sorted(days.before_last)]

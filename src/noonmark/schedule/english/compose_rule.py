@@ -7,7 +7,7 @@ import msgspec
 
 from noonmark.schedule.english.compose_days import by_period, check_lengths, check_unit, refuse
 from noonmark.schedule.english.moments import instant
-from noonmark.schedule.english.said import Day, Days, Said
+from noonmark.schedule.english.said import Day, Said, SaidDays
 from noonmark.schedule.english.tokens import Reader
 from noonmark.schedule.forms.rrule import RulePattern
 from noonmark.schedule.forms.rule_parts import EPOCH, RuleParts
@@ -66,7 +66,7 @@ def _days(reader: Reader, said: Said, unit: str, start: Day | None) -> dict[str,
             refuse(reader, said, "days", "its first and its last month do not mix", "make one job for each")
         days, months = found[0]
     check_lengths(reader, said)
-    return {"months": months, **_of_month(reader, said, days or Days(dates={1}))}
+    return {"months": months, **_of_month(reader, said, days or SaidDays(dates={1}))}
 
 
 def _weekdays(reader: Reader, said: Said, start: Day | None) -> tuple[tuple[int, int], ...]:
@@ -86,7 +86,7 @@ def _annual(reader: Reader, said: Said) -> dict[str, Any]:
     return {"months": months, "month_days": dates}
 
 
-def _of_month(reader: Reader, said: Said, days: Days) -> dict[str, Any]:
+def _of_month(reader: Reader, said: Said, days: SaidDays) -> dict[str, Any]:
     fix = "make one job for each kind of day"
     if days.nearest or days.weekdays or bool(days.dates or days.before_last) + bool(days.nth) + bool(days.working) > 1:
         refuse(reader, said, "days", "such days cannot be counted together", fix)

@@ -1,8 +1,8 @@
 """The times of a day for what was said of them."""
 
 from noonmark.schedule.english.compose_days import refuse
-from noonmark.schedule.english.fields import DAY_S, HOUR_S, Clock, clocks
-from noonmark.schedule.english.said import Said, Step, Window
+from noonmark.schedule.english.fields import DAY_S, HOUR_S, ClockFields, clocks
+from noonmark.schedule.english.said import Said, SaidStep, Window
 from noonmark.schedule.english.tokens import Reader
 from noonmark.schedule.english.words import SECONDS
 
@@ -10,7 +10,7 @@ MAX_EXPRESSIONS = 16
 _MAX_UNEVEN = 48
 
 
-def pace_s(step: Step | None) -> int | None:
+def pace_s(step: SaidStep | None) -> int | None:
     """The seconds of a step that is shorter than a day or no whole number of days; None for one by the calendar."""
     return step.number * SECONDS[step.unit] if step and step.unit in ("second", "minute", "hour") else None
 
@@ -23,15 +23,15 @@ def is_even(pace: int) -> bool:
     )
 
 
-def even_clock(pace: int) -> Clock:
+def even_clock(pace: int) -> ClockFields:
     """An even pace through the whole day."""
     second, minute, hour = (
         f"{'*' if step == 1 else f'*/{step}'}" if step else "0" for step in (pace % 60, pace // 60 % 60, pace // HOUR_S)
     )
-    return Clock(second, "*" if pace < 60 else minute, "*" if pace < HOUR_S else hour)
+    return ClockFields(second, "*" if pace < 60 else minute, "*" if pace < HOUR_S else hour)
 
 
-def stepped_clocks(reader: Reader, said: Said, pace: int) -> list[Clock]:
+def stepped_clocks(reader: Reader, said: Said, pace: int) -> list[ClockFields]:
     """`every 15 minutes between 9 and 17`, `every hour at minute 20`."""
     if said.times:
         fix = "leave out the time, or write 'between 9:00 and 17:00', or 'at minute 20' of every hour"
@@ -56,7 +56,7 @@ def pace_times(pace: int, window: Window | None, offsets: set[int], unit: int) -
     return sorted({at % DAY_S for start in starts for at in range(start, last + 1, pace)})
 
 
-def fixed_clocks(reader: Reader, said: Said) -> list[Clock]:
+def fixed_clocks(reader: Reader, said: Said) -> list[ClockFields]:
     """`at 9:30 and 17:00`; midnight if nothing is said."""
     for clause, fix in (
         ("window", "say how often: 'every 15 minutes between 9:00 and 17:00'"),

@@ -1,6 +1,6 @@
 """Days: by their name, by their date, by their place in the month; and months."""
 
-from noonmark.schedule.english.said import Days, Said
+from noonmark.schedule.english.said import Said, SaidDays
 from noonmark.schedule.english.times import more
 from noonmark.schedule.english.tokens import Reader, Token
 from noonmark.schedule.english.words import (
@@ -91,7 +91,7 @@ def is_ordinal(token: Token) -> bool:
     return token.kind == "ordinal" or token.text in ORDINALS or token.text == "last"
 
 
-def _read_item(reader: Reader, days: Days) -> None:
+def _read_item(reader: Reader, days: SaidDays) -> None:
     token = reader.peek()
     if token.kind == "number" and reader.peek(1).text in ("day", "days"):
         _read_before_last(reader, days)
@@ -127,7 +127,7 @@ def _weekday_or_range(reader: Reader) -> set[int]:
     return {(low + n) % 7 for n in range((high - low) % 7 + 1)}
 
 
-def _read_before_last(reader: Reader, days: Days) -> None:
+def _read_before_last(reader: Reader, days: SaidDays) -> None:
     token = reader.take()
     for words in (("day", "days"), ("before",), ("the",), ("last",), ("day",)):
         reader.need(words, "write '3 days before the last day of the month'")
@@ -136,7 +136,7 @@ def _read_before_last(reader: Reader, days: Days) -> None:
     days.before_last.add(int(token.text))
 
 
-def _read_nearest(reader: Reader, days: Days) -> None:
+def _read_nearest(reader: Reader, days: SaidDays) -> None:
     fix = "write 'the weekday nearest the 15th'"
     reader.take()
     reader.take()
@@ -149,7 +149,7 @@ def _read_nearest(reader: Reader, days: Days) -> None:
     days.nearest.add(_date(reader, _ordinal_number(token), token))
 
 
-def _read_ordinals(reader: Reader, days: Days) -> None:
+def _read_ordinals(reader: Reader, days: SaidDays) -> None:
     """`1st`, `first and third monday`, `1st, 15th and last day`, `third to last day`, `25th december`."""
     numbers: list[tuple[int, Token]] = []
     while True:
@@ -191,7 +191,7 @@ def _another_ordinal(reader: Reader) -> bool:
     return True
 
 
-def _add_ordinals(reader: Reader, days: Days, numbers: list[tuple[int, Token]]) -> None:
+def _add_ordinals(reader: Reader, days: SaidDays, numbers: list[tuple[int, Token]]) -> None:
     noun = reader.peek()
     if noun.text in ("day", "days"):
         reader.take()
@@ -225,7 +225,7 @@ def _add_ordinals(reader: Reader, days: Days, numbers: list[tuple[int, Token]]) 
             days.dates.add(_date(reader, number, token))
 
 
-def _add_nth(reader: Reader, days: Days, numbers: list[tuple[int, Token]]) -> None:
+def _add_nth(reader: Reader, days: SaidDays, numbers: list[tuple[int, Token]]) -> None:
     noun = reader.take()
     for number, token in numbers:
         if number > 5:
@@ -251,7 +251,7 @@ def _dates_go_on(reader: Reader) -> bool:
     return ahead > 2 and (reader.peek(ahead).kind == "ordinal" or reader.peek(ahead).text in ORDINALS)
 
 
-def _add_annual(reader: Reader, days: Days, month: int, day: int, token: Token) -> None:
+def _add_annual(reader: Reader, days: SaidDays, month: int, day: int, token: Token) -> None:
     year = reader.peek()
     if year.kind == "number" and len(year.text) == 4:
         fix = f"write the date as {year.text}-{month:02}-{max(day, 1):02}"

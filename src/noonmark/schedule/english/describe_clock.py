@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from noonmark.schedule.english.compose_times import even_clock, is_even, pace_times
-from noonmark.schedule.english.fields import DAY_S, HOUR_S, Clock, clocks
+from noonmark.schedule.english.fields import DAY_S, HOUR_S, ClockFields, clocks
 from noonmark.schedule.english.said import Window
 from noonmark.schedule.english.times import clock_text
 from noonmark.schedule.english.words import counted, listed
@@ -16,7 +16,7 @@ _Values = tuple[frozenset[int], frozenset[int], frozenset[int], bool]
 """Seconds, minutes and hours, and whether a star keeps their pace."""
 
 
-def clock_phrase(fields: list[Clock]) -> str | None:
+def clock_phrase(fields: list[ClockFields]) -> str | None:
     """In the words of the grammar, if it has some that mean just these fields."""
     if len(fields) == 1 and fields[0] in _EVEN:
         return _every(_EVEN[fields[0]])
@@ -44,7 +44,7 @@ def clock_phrase(fields: list[Clock]) -> str | None:
     return nearly if len(values) == 1 else None
 
 
-def literal_clock_phrase(clock: Clock) -> str:
+def literal_clock_phrase(clock: ClockFields) -> str:
     """Field by field, for whatever the grammar has no words for."""
     second = "" if clock.second == "0" else f"{_field_phrase(SECOND, clock.second, 'at')}, "
     minute = _field_phrase(MINUTE, clock.minute, "at")
@@ -52,7 +52,7 @@ def literal_clock_phrase(clock: Clock) -> str:
     return words[0].upper() + words[1:]
 
 
-def _values(clock: Clock) -> _Values:
+def _values(clock: ClockFields) -> _Values:
     found = [frozenset(_numbers(field, text)) for field, text in zip((SECOND, MINUTE, HOUR), clock, strict=True)]
     return found[0], found[1], found[2], any(text.startswith("*") for text in clock)
 
@@ -62,7 +62,7 @@ def _numbers(field: Field, text: str) -> Iterator[int]:
         yield from term.values
 
 
-def _candidates(times: list[int], values: list[_Values]) -> Iterator[tuple[str, list[Clock]]]:
+def _candidates(times: list[int], values: list[_Values]) -> Iterator[tuple[str, list[ClockFields]]]:
     """Phrases, the best first, with what each would be read as."""
     as_list = f"At {listed(map(clock_text, times))}" if len(times) <= _MAX_LISTED else ""
     if len(times) <= 3:
@@ -79,7 +79,7 @@ def _candidates(times: list[int], values: list[_Values]) -> Iterator[tuple[str, 
         yield as_list, clocks(times, steady=False)
 
 
-def _paces(times: list[int]) -> Iterator[tuple[str, list[Clock]]]:
+def _paces(times: list[int]) -> Iterator[tuple[str, list[ClockFields]]]:
     if len(times) < 2:
         return
     gaps = [(after - at) % DAY_S for at, after in zip(times, [*times[1:], times[0]], strict=True)]
@@ -94,7 +94,7 @@ def _paces(times: list[int]) -> Iterator[tuple[str, list[Clock]]]:
 
 def _offsets(
     seconds: frozenset[int], minutes: frozenset[int], hours: frozenset[int]
-) -> Iterator[tuple[str, list[Clock]]]:
+) -> Iterator[tuple[str, list[ClockFields]]]:
     """`Every hour at minutes 5 and 10`, `Every 5 minutes at second 15`."""
     if seconds == {0} and (run := _circular_pace(sorted(hours), 24)):
         pace, first, last = run

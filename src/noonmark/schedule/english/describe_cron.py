@@ -5,7 +5,7 @@ from itertools import groupby
 
 from noonmark.schedule.english.describe_clock import clock_phrase, literal_clock_phrase
 from noonmark.schedule.english.describe_days import cron_days_phrase
-from noonmark.schedule.english.fields import Clock, DayFields
+from noonmark.schedule.english.fields import ClockFields, DayFields
 from noonmark.schedule.forms.cron_text import canonical_cron
 
 
@@ -20,13 +20,13 @@ def cron_sentence(cron: str) -> str:
     return "; ".join([parts[0], *(part[0].lower() + part[1:] for part in parts[1:])])
 
 
-def _split(expression: str) -> tuple[Clock, DayFields]:
+def _split(expression: str) -> tuple[ClockFields, DayFields]:
     fields = expression.split(" ")
     second, minute, hour, *days = fields if len(fields) == 6 else ["0", *fields]
-    return Clock(second, minute, hour), DayFields(*days)
+    return ClockFields(second, minute, hour), DayFields(*days)
 
 
-def _parts(clocks: list[Clock], days: DayFields) -> Iterator[str]:
+def _parts(clocks: list[ClockFields], days: DayFields) -> Iterator[str]:
     together = clock_phrase(clocks)
     if together is not None:
         yield _sentence(together, days)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable
 
-from noonmark.schedule.english.said import Days
+from noonmark.schedule.english.said import SaidDays
 from noonmark.schedule.english.words import (
     MONTH_NAMES,
     WEEKDAY_NAMES,
@@ -16,7 +16,7 @@ from noonmark.schedule.english.words import (
 from noonmark.schedule.forms.cron_fields import DAY, MONTH, WEEKDAY, MonthDay, WeekdayOfMonth, read_field
 
 
-def days_phrase(days: Days, months: Collection[int], *, of_each: bool = True) -> str:
+def days_phrase(days: SaidDays, months: Collection[int], *, of_each: bool = True) -> str:
     """`on the 1st and 15th of each month`, `on weekdays in January`, ` in July`; nothing for every day."""
     dates = month_items(days)
     words = listed(f"on {item}" for item in dates) if dates else ""
@@ -27,7 +27,7 @@ def days_phrase(days: Days, months: Collection[int], *, of_each: bool = True) ->
     return f"{words} of each month" if dates and not days.weekdays and of_each else words
 
 
-def month_items(days: Days) -> list[str]:
+def month_items(days: SaidDays) -> list[str]:
     """Each kind of day that is named by its place in the month."""
     items = [f"the {listed(_ranges(sorted(days.dates), ordinal))}"] if days.dates else []
     if 0 in days.before_last:
@@ -58,22 +58,22 @@ def cron_days_phrase(date: str, month: str, weekday: str) -> str:
     months = {value for term in read_field(MONTH, month) for value in term.values}
     if "H" in date + month + weekday:
         return _own_days(date, month, weekday, months)
-    days = Days()
+    days = SaidDays()
     others = _read_dates(days, date) if date != "*" else []
     if weekday != "*":
         _read_weekdays(days, weekday)
     if len(days.weekdays) == 7 and not days.nth and date == "*":
-        days = Days()
+        days = SaidDays()
     either = date[0] != "*" != weekday[0]
     if not others and (either or date == "*" or weekday == "*"):
         return days_phrase(days, months)
     return _both(days, others, months, either=either)
 
 
-def _both(days: Days, others: list[str], months: Collection[int], *, either: bool) -> str:
+def _both(days: SaidDays, others: list[str], months: Collection[int], *, either: bool) -> str:
     """What the grammar has no words for: days that two fields must agree on, and days near the end of a month."""
-    by_weekday = Days(weekdays=days.weekdays, nth=days.nth)
-    by_date = Days(dates=days.dates, before_last=days.before_last, nearest=days.nearest, working=days.working)
+    by_weekday = SaidDays(weekdays=days.weekdays, nth=days.nth)
+    by_date = SaidDays(dates=days.dates, before_last=days.before_last, nearest=days.nearest, working=days.working)
     dates = listed(f"on {item}" for item in [*month_items(by_date), *others])
     if not by_weekday:
         named = f"of {months_phrase(months)}" if len(months) < 12 else "of each month"
@@ -82,12 +82,12 @@ def _both(days: Days, others: list[str], months: Collection[int], *, either: boo
     if either:
         return f"{dates} or {days_phrase(by_weekday, (), of_each=False)}{named}"
     which = [WEEKDAY_NAMES[weekday] for weekday in sorted(by_weekday.weekdays, key=lambda weekday: (weekday - 1) % 7)]
-    which += [item.removeprefix("the ") for item in month_items(Days(nth=by_weekday.nth))]
+    which += [item.removeprefix("the ") for item in month_items(SaidDays(nth=by_weekday.nth))]
     return f"{dates}{named}, if that is a {listed(which, 'or')}"
 
 
-def _read_dates(days: Days, text: str) -> list[str]:
-    """Fills in the dates; what `Days` cannot hold is returned in words."""
+def _read_dates(days: SaidDays, text: str) -> list[str]:
+    """Fills in the dates; what `SaidDays` cannot hold is returned in words."""
     others: list[str] = []
     for term in read_field(DAY, text):
         match term.special:
@@ -105,7 +105,7 @@ def _read_dates(days: Days, text: str) -> list[str]:
     return others
 
 
-def _read_weekdays(days: Days, text: str) -> None:
+def _read_weekdays(days: SaidDays, text: str) -> None:
     for term in read_field(WEEKDAY, text):
         if isinstance(term.special, WeekdayOfMonth):
             days.nth.add((term.special.weekday, term.special.nth or -1))

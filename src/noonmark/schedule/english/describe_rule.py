@@ -4,7 +4,7 @@ from datetime import timedelta
 from itertools import product
 
 from noonmark.schedule.english.describe_days import days_phrase
-from noonmark.schedule.english.said import Days
+from noonmark.schedule.english.said import SaidDays
 from noonmark.schedule.english.times import clock_text
 from noonmark.schedule.english.words import listed, ordinal
 from noonmark.schedule.forms.rule_parts import EPOCH, RuleParts
@@ -51,9 +51,9 @@ def rule_bounds(parts: RuleParts) -> str:
     return words + (f", but not at {_moments(parts.removed_s)}" if parts.removed_s else "")
 
 
-def _days(parts: RuleParts) -> tuple[Days, list[str]]:
+def _days(parts: RuleParts) -> tuple[SaidDays, list[str]]:
     """The days that have words in the grammar, and the rest in other words."""
-    days, others = Days(), []
+    days, others = SaidDays(), []
     for weekday, nth in parts.week_days:
         if nth in (0, 1, 2, 3, 4, 5, -1) and not (nth and parts.freq == "YEARLY" and not parts.months):
             if nth:
@@ -70,7 +70,7 @@ def _days(parts: RuleParts) -> tuple[Days, list[str]]:
         days.weekdays, days.working = set(), set(positions)
         positions = ()
     if days.weekdays and days.of_month():
-        others.append(f"if that is {days_phrase(Days(weekdays=days.weekdays), ()).removeprefix('on ')}")
+        others.append(f"if that is {days_phrase(SaidDays(weekdays=days.weekdays), ()).removeprefix('on ')}")
         days.weekdays = set()
     others += [f"in week {listed(map(str, parts.week_numbers))} of the year"] if parts.week_numbers else []
     others += [f"on day {listed(map(str, parts.year_days))} of the year"] if parts.year_days else []
@@ -102,7 +102,7 @@ def _from_end(number: int) -> str:
 
 
 def _weekday(weekday: int) -> str:
-    return days_phrase(Days(weekdays={(weekday + 1) % 7}), ()).removeprefix("on ")
+    return days_phrase(SaidDays(weekdays={(weekday + 1) % 7}), ()).removeprefix("on ")
 
 
 def _date(wall_s: int) -> str:

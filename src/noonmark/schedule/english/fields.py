@@ -6,7 +6,7 @@ from typing import NamedTuple
 HOUR_S, DAY_S = 3_600, 86_400
 
 
-class Clock(NamedTuple):
+class ClockFields(NamedTuple):
     """The three fields of cron that say a time of the day."""
 
     second: str
@@ -25,12 +25,12 @@ class DayFields(NamedTuple):
     weekday: str = "*"
 
 
-def clocks(times: Iterable[int], *, steady: bool) -> list[Clock]:
+def clocks(times: Iterable[int], *, steady: bool) -> list[ClockFields]:
     """The expressions for seconds of the day. A steady pace may be said by stars, which keep it when clocks change."""
     hours: dict[int, list[int]] = {}
     for at_s in sorted(set(times)):
         hours.setdefault(at_s // HOUR_S, []).append(at_s % HOUR_S)
-    found: list[Clock] = []
+    found: list[ClockFields] = []
     for within, of_hours in _grouped(hours):
         hour = numbers(of_hours, steady=steady, size=24)
         minutes: dict[int, list[int]] = {}
@@ -38,7 +38,7 @@ def clocks(times: Iterable[int], *, steady: bool) -> list[Clock]:
             minutes.setdefault(at_s // 60, []).append(at_s % 60)
         for seconds, of_minutes in _grouped(minutes):
             second, minute = (numbers(values, steady=steady, size=60) for values in (seconds, of_minutes))
-            found.append(Clock(second, minute, hour))
+            found.append(ClockFields(second, minute, hour))
     return found
 
 

@@ -3,7 +3,7 @@
 from noonmark.schedule.english.clauses import read_extra, read_zone
 from noonmark.schedule.english.days import is_day, read_days, read_months
 from noonmark.schedule.english.moments import is_date, read_day
-from noonmark.schedule.english.said import Extras, Said, Step
+from noonmark.schedule.english.said import Extras, Said, SaidStep
 from noonmark.schedule.english.steps import read_every, read_step
 from noonmark.schedule.english.times import is_time, more, read_times, read_window
 from noonmark.schedule.english.tokens import KNOWN, Reader, Token
@@ -75,7 +75,7 @@ def _read_other(reader: Reader, said: Said, token: Token) -> None:
     if token.text in FREQUENCIES:
         said.note(reader, "step", reader.take())
         count, unit = FREQUENCIES[token.text]
-        said.step = Step(count, unit, f"{count}{LETTERS.get(unit, '')}")
+        said.step = SaidStep(count, unit, f"{count}{LETTERS.get(unit, '')}")
     elif token.text in TWO_MEANINGS:
         reader.wrong(token, f"{token.written!r} can mean two things", TWO_MEANINGS[token.text])
     elif _is_often(reader):
@@ -114,7 +114,7 @@ def _read_at(reader: Reader, said: Said, token: Token) -> None:
             if said.step is None:
                 said.note(reader, "step", token)
                 unit = "hour" if clause == "minutes" else "minute"
-                said.step = Step(1, unit, f"1{LETTERS[unit]}")
+                said.step = SaidStep(1, unit, f"1{LETTERS[unit]}")
     else:
         said.note(reader, "times", token)
         said.times = read_times(reader)

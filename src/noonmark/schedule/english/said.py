@@ -7,7 +7,7 @@ from typing import NamedTuple
 from noonmark.schedule.english.tokens import Reader, Token
 
 
-class Step(NamedTuple):
+class SaidStep(NamedTuple):
     """`every 2 weeks`; of a period in several units, the unit is the second."""
 
     number: int
@@ -33,7 +33,7 @@ class Day(NamedTuple):
 
 
 @dataclass
-class Days:
+class SaidDays:
     """Days that the sentence names, each in its own way; together they are a union."""
 
     weekdays: set[int] = field(default_factory=set)
@@ -62,7 +62,7 @@ class Said:
     """One part of a sentence; `tokens` holds the word that opened each clause."""
 
     tokens: dict[str, Token] = field(default_factory=dict)
-    step: Step | None = None
+    step: SaidStep | None = None
     delay: bool = False
     counted: bool = False
     anchor: Day | None = None
@@ -70,7 +70,7 @@ class Said:
     minutes: set[int] = field(default_factory=set)
     seconds: set[int] = field(default_factory=set)
     window: Window | None = None
-    days: Days = field(default_factory=Days)
+    days: SaidDays = field(default_factory=SaidDays)
     months: set[int] = field(default_factory=set)
     period: str | None = None
     """What the days are counted in: month, quarter or year."""

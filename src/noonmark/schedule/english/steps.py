@@ -3,7 +3,7 @@
 import re
 
 from noonmark.schedule.english.days import is_day, is_ordinal, read_days, read_months
-from noonmark.schedule.english.said import Said, Step
+from noonmark.schedule.english.said import Said, SaidStep
 from noonmark.schedule.english.tokens import Reader, Token
 from noonmark.schedule.english.words import (
     LETTERS,
@@ -42,7 +42,7 @@ def read_every(reader: Reader, said: Said) -> None:
         reader.confused(EVERY_FIX)
 
 
-def read_step(reader: Reader) -> Step:
+def read_step(reader: Reader) -> SaidStep:
     """`hour`, `15 minutes`, `1 hour and 30 minutes`, `90m`, `half hour`."""
     token = reader.peek()
     if (short := _read_fraction(reader)) is not None:
@@ -60,16 +60,16 @@ def read_step(reader: Reader) -> Step:
     return _added(reader, token, parts)
 
 
-def _read_fraction(reader: Reader) -> Step | None:
+def _read_fraction(reader: Reader) -> SaidStep | None:
     """Half and quarter hours."""
     word = reader.peek().text
     hour = (("hour",), ("an", "hour"), ("of", "an", "hour"))
     for words in hour if word in ("half", "quarter") else ():
         if reader.skip(word, *words):
             minutes = 30 if word == "half" else 15
-            return Step(minutes, "minute", f"{minutes}m")
+            return SaidStep(minutes, "minute", f"{minutes}m")
     if reader.skip("fortnight"):
-        return Step(2, "week", "2w")
+        return SaidStep(2, "week", "2w")
     return None
 
 
@@ -88,7 +88,7 @@ def _read_component(reader: Reader) -> list[tuple[int, str]]:
     return [(number, UNITS[unit.text])]
 
 
-def _added(reader: Reader, token: Token, parts: list[tuple[int, str]]) -> Step:
+def _added(reader: Reader, token: Token, parts: list[tuple[int, str]]) -> SaidStep:
     text = "".join(f"{number}{LETTERS.get(unit, '')}" for number, unit in parts)
     sizes = [SECONDS.get(unit, 0) for _, unit in parts]
     if sizes != sorted(set(sizes), reverse=True):
@@ -100,7 +100,7 @@ def _added(reader: Reader, token: Token, parts: list[tuple[int, str]]) -> Step:
         reader.wrong(token, f"{number} {unit}s are too many", fix)
     if total == 0 and unit in SECONDS:
         reader.wrong(token, f"every {token.written} is no pace", "write a number of at least 1")
-    return Step(number, unit, text) if len(parts) == 1 else Step(total, "second", text)
+    return SaidStep(number, unit, text) if len(parts) == 1 else SaidStep(total, "second", text)
 
 
 def _is_step(reader: Reader) -> bool:
@@ -121,11 +121,11 @@ def _read_other(reader: Reader, said: Said, opened: Token) -> None:
     if unit is not None:
         reader.take()
         text = f"2{LETTERS.get(unit, '')}"
-        said.step = Step(2, unit, text)
+        said.step = SaidStep(2, unit, text)
         if unit == "quarter":
             reader.wrong(opened, "two quarters are not counted", "write 'every 6 months'")
     elif reader.peek().text in WEEKDAYS:
-        said.step = Step(2, "week", "2w")
+        said.step = SaidStep(2, "week", "2w")
         read_days(reader, said)
     else:
         reader.confused("write a unit or a day: 'every other week', 'every other friday'")

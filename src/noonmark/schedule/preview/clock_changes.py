@@ -7,7 +7,7 @@ from typing import NamedTuple
 from noonmark.schedule.stretches import Zone
 
 
-class Change(NamedTuple):
+class ClockChange(NamedTuple):
     at_s: int
     before_s: int
     """The offset from UTC until then."""
@@ -37,13 +37,13 @@ class Change(NamedTuple):
         return "daylight saving" if self.daylight else "a change of the zone's offset"
 
 
-def changes(where: Zone, from_s: int, to_s: int) -> Iterator[Change]:
+def changes(where: Zone, from_s: int, to_s: int) -> Iterator[ClockChange]:
     """Those in (from, to], ascending."""
     held = where.stretch(from_s)
     while held.end_s <= to_s:
         at_s, following = held.end_s, where.stretch(held.end_s)
         daylight = _is_summer(where, at_s - 1) != _is_summer(where, at_s)
-        yield Change(at_s, held.offset_s, following.offset_s, daylight)
+        yield ClockChange(at_s, held.offset_s, following.offset_s, daylight)
         held = following
 
 

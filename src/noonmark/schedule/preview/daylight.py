@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from noonmark.schedule.preview.clock_changes import Change, changes
+from noonmark.schedule.preview.clock_changes import ClockChange, changes
 from noonmark.schedule.preview.context import PreviewContext
 from noonmark.schedule.preview.model import Notice
 from noonmark.schedule.preview.words import SECOND_US, and_text, clock_text, day_text, local_time, times_text, wall_text
@@ -17,7 +17,7 @@ _DENSE = 4000
 class _ChangeDay:
     """The fires of one such day: those that the even clock has, and those that happen."""
 
-    def __init__(self, outlook: PreviewContext, change: Change) -> None:
+    def __init__(self, outlook: PreviewContext, change: ClockChange) -> None:
         assert outlook.walls is not None
         assert outlook.recurrence is not None
         self.change = change

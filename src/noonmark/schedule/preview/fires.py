@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from noonmark.schedule.preview.clock_changes import Change, changes
+from noonmark.schedule.preview.clock_changes import ClockChange, changes
 from noonmark.schedule.preview.context import PreviewContext
 from noonmark.schedule.preview.exclusions import moved_note
 from noonmark.schedule.preview.model import Fire
@@ -48,7 +48,7 @@ def _note(outlook: PreviewContext, at_s: int, local: datetime) -> str | None:
     return None
 
 
-def _moved(outlook: PreviewContext, change: Change, at_s: int, wall_s: int) -> str | None:
+def _moved(outlook: PreviewContext, change: ClockChange, at_s: int, wall_s: int) -> str | None:
     """The times without a place on the clock that this fire stands for."""
     assert outlook.walls is not None
     if outlook.walls.next_after(wall_s * SECOND_US - 1) == wall_s * SECOND_US:

@@ -32,8 +32,10 @@ async def list_audit(
     pool: Pool, tenant_id: int, wanted: AuditFilter, *, before: tuple[int, int], limit: int
 ) -> list[AuditRecord]:
     arguments = (tenant_id, *before, wanted.from_us, wanted.actor, wanted.action, limit)
-    if wanted.subject is None:
-        rows = await pool.fetch(statement("list_audit"), *arguments)
-    else:
-        rows = await pool.fetch(statement("list_audit_of_subject"), *arguments, wanted.subject)
-    return [AuditRecord(*row) for row in rows]
+    if wanted.subject is not None:
+        return await list_audit_of_subject(pool, *arguments, wanted.subject)
+    return [AuditRecord(*row) for row in await pool.fetch(statement("list_audit"), *arguments)]
+
+
+async def list_audit_of_subject(pool: Pool, *arguments: object) -> list[AuditRecord]:
+    return [AuditRecord(*row) for row in await pool.fetch(statement("list_audit_of_subject"), *arguments)]

@@ -3,7 +3,7 @@
 One that goes shifts nothing between pages. One that dies again meanwhile is a new one, ahead of every page to come.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from noonmark.clock import NEVER_US
 from noonmark.model.ids import JobId, RunKey, shard_of
@@ -66,12 +66,16 @@ async def list_dead(pool: Pool, tenant_id: int, wanted: DeadFilter, *, before: D
         rows = await pool.fetch(statement("list_dead"), tenant_id, *start, wanted.from_us, *walk)
     else:
         job = (shard_of(wanted.job_id), wanted.job_id, NEVER_US if before == START else before[2])
-        rows = await pool.fetch(statement("list_dead_of_job"), *job, wanted.from_us, wanted.to_us, *walk)
+        rows = await list_dead_of_job(pool, *job, wanted.from_us, wanted.to_us, *walk)
     reach: DeadPlace | None = (rows[0][0], rows[0][1], rows[0][2]) if rows[0][0] is not None else None
     found = [DeadRecord(*row[3:]) for row in rows if row[3] is not None]
     if len(found) > limit:
         return DeadRecords(found[:limit], found[limit - 1].place, None)
     return DeadRecords(found, reach, None if reach is None else reach[0])
+
+
+async def list_dead_of_job(pool: Pool, *arguments: object) -> list[Any]:
+    return list(await pool.fetch(statement("list_dead_of_job"), *arguments))
 
 
 async def find_dead(pool: Pool, tenant_id: int, wanted: DeadFilter, most: int) -> tuple[list[RunKey], bool]:

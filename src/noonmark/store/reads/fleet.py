@@ -14,6 +14,8 @@ class NodeRecord(NamedTuple):
     started_us: int
     leased: bool
     shards: int
+    public_address: str
+    process: int
 
 
 class WorkerRecord(NamedTuple):

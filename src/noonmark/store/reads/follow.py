@@ -8,7 +8,7 @@ from noonmark.store.reads.run_list import ListedRun
 from noonmark.store.reads.runs import RunRecord
 from noonmark.store.statement import statement
 
-MOST_OF_A_JOB = 100
+MAX_OF_A_JOB = 100
 
 
 async def follow_runs(pool: Pool, keys: Collection[RunKey]) -> dict[RunKey, RunRecord]:
@@ -22,5 +22,5 @@ async def follow_runs(pool: Pool, keys: Collection[RunKey]) -> dict[RunKey, RunR
 async def follow_jobs(pool: Pool, job_ids: Collection[JobId], since_us: int) -> list[ListedRun]:
     """Their newest live runs, and the newest that ended since then."""
     shards = [shard_of(job_id) for job_id in job_ids]
-    rows = await pool.fetch(statement("follow_jobs"), shards, list(job_ids), since_us, MOST_OF_A_JOB)
+    rows = await pool.fetch(statement("follow_jobs"), shards, list(job_ids), since_us, MAX_OF_A_JOB)
     return [ListedRun((row[11], row[0]), RunRecord(*row[:11])) for row in rows]

@@ -1,7 +1,7 @@
 """Jobs, their ids and their versions."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from noonmark.model.ids import JobId, shard_of
 from noonmark.store.connect import Pool
@@ -79,14 +79,20 @@ async def list_jobs(
     names = (tenant_id, shard_count, after, wanted.name_prefix, wanted.name_prefix + _ABOVE_NAMES, limit)
     policies = await _policies(pool, wanted)
     if wanted.labels:
-        rows = await pool.fetch(
-            statement("list_labelled_jobs"), *names, wanted.active, policies, _rarest(wanted), wanted.labels
-        )
+        rows = await list_labelled_jobs(pool, *names, wanted.active, policies, _rarest(wanted), wanted.labels)
     elif wanted.active is None and policies is None:
         rows = await pool.fetch(statement("list_jobs"), *names)
     else:
-        rows = await pool.fetch(statement("list_matching_jobs"), *names, wanted.active, policies)
+        rows = await list_matching_jobs(pool, *names, wanted.active, policies)
     return [JobRecord(*row) for row in rows]
+
+
+async def list_labelled_jobs(pool: Pool, *arguments: object) -> list[Any]:
+    return list(await pool.fetch(statement("list_labelled_jobs"), *arguments))
+
+
+async def list_matching_jobs(pool: Pool, *arguments: object) -> list[Any]:
+    return list(await pool.fetch(statement("list_matching_jobs"), *arguments))
 
 
 async def count_jobs(pool: Pool, tenant_id: int, shard_count: int, wanted: JobFilter, *, after: str = "") -> int:
@@ -95,10 +101,12 @@ async def count_jobs(pool: Pool, tenant_id: int, shard_count: int, wanted: JobFi
         tenant_id, shard_count, first, wanted.name_prefix + _ABOVE_NAMES, wanted.active, await _policies(pool, wanted),
     )  # fmt: skip
     if wanted.labels:
-        found = await pool.fetchval(statement("count_labelled_jobs"), *rest, _rarest(wanted), wanted.labels)
-    else:
-        found = await pool.fetchval(statement("count_jobs"), *rest)
-    return int(found)
+        return await count_labelled_jobs(pool, *rest, _rarest(wanted), wanted.labels)
+    return int(await pool.fetchval(statement("count_jobs"), *rest))
+
+
+async def count_labelled_jobs(pool: Pool, *arguments: object) -> int:
+    return int(await pool.fetchval(statement("count_labelled_jobs"), *arguments))
 
 
 def _rarest(wanted: JobFilter) -> str:
@@ -110,7 +118,11 @@ async def _policies(pool: Pool, wanted: JobFilter) -> list[int] | None:
     """Task and queue stand in the interned policies, of which there are few; None if neither is asked for."""
     if wanted.task is None and wanted.queue is None:
         return None
-    return [row[0] for row in await pool.fetch(statement("find_policies"), wanted.task, wanted.queue)]
+    return await find_policies(pool, wanted.task, wanted.queue)
+
+
+async def find_policies(pool: Pool, task: str | None, queue: str | None) -> list[int]:
+    return [row[0] for row in await pool.fetch(statement("find_policies"), task, queue)]
 
 
 async def fetch_job_versions(pool: Pool, job_id: JobId, versions: Sequence[int]) -> dict[int, VersionRecord]:

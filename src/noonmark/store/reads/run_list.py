@@ -20,7 +20,7 @@ Place = tuple[int, int]
 START: Place = (NEVER_US, 0)
 _ENDS_READ = 10_000
 _LIVE_READ = 20_000
-_LEAST_OF_SHARD = 64
+_MIN_OF_SHARD = 64
 
 
 class RunFilter(NamedTuple):
@@ -89,16 +89,25 @@ async def _live(
     if wanted.job_id is not None:
         job = (shard_of(wanted.job_id), wanted.job_id)
         before_us = _before_us(wanted.job_id, before)
-        return await _read(connection, "list_live_runs_of_job", *job, before_us, wanted.from_us, limit, states, *more)
+        return await list_live_runs_of_job(connection, *job, before_us, wanted.from_us, limit, states, *more)
     if states == ["running"]:
-        return await _read(
-            connection, "list_running_runs", tenant_id, *before, wanted.from_us, limit, *more, wanted.labels
-        )
-    of_shard = max(_LEAST_OF_SHARD, _LIVE_READ // shard_count)
-    return await _read(
-        connection, "list_live_runs", tenant_id, shard_count, *before, wanted.from_us, of_shard, limit, states, *more,
-        wanted.labels,
-    )  # fmt: skip
+        return await list_running_runs(connection, tenant_id, *before, wanted.from_us, limit, *more, wanted.labels)
+    of_shard = max(_MIN_OF_SHARD, _LIVE_READ // shard_count)
+    return await list_live_runs(
+        connection, tenant_id, shard_count, *before, wanted.from_us, of_shard, limit, states, *more, wanted.labels
+    )
+
+
+async def list_live_runs_of_job(connection: Connection, *arguments: object) -> _Part:
+    return await _read(connection, statement("list_live_runs_of_job"), *arguments)
+
+
+async def list_running_runs(connection: Connection, *arguments: object) -> _Part:
+    return await _read(connection, statement("list_running_runs"), *arguments)
+
+
+async def list_live_runs(connection: Connection, *arguments: object) -> _Part:
+    return await _read(connection, statement("list_live_runs"), *arguments)
 
 
 async def _ended(connection: Connection, tenant_id: int, wanted: RunFilter, before: Place, limit: int) -> _Part:
@@ -109,8 +118,16 @@ async def _ended(connection: Connection, tenant_id: int, wanted: RunFilter, befo
     more = (wanted.from_us, _ENDS_READ, limit, outcomes, *ended_us, wanted.error, wanted.reasons)
     if wanted.job_id is not None:
         job = (shard_of(wanted.job_id), wanted.job_id)
-        return await _read(connection, "list_ended_runs_of_job", *job, _before_us(wanted.job_id, before), *more)
-    return await _read(connection, "list_ended_runs", tenant_id, *before, *more, wanted.labels)
+        return await list_ended_runs_of_job(connection, *job, _before_us(wanted.job_id, before), *more)
+    return await list_ended_runs(connection, tenant_id, *before, *more, wanted.labels)
+
+
+async def list_ended_runs_of_job(connection: Connection, *arguments: object) -> _Part:
+    return await _read(connection, statement("list_ended_runs_of_job"), *arguments)
+
+
+async def list_ended_runs(connection: Connection, *arguments: object) -> _Part:
+    return await _read(connection, statement("list_ended_runs"), *arguments)
 
 
 def _before_us(job_id: JobId, before: Place) -> int:
@@ -118,8 +135,8 @@ def _before_us(job_id: JobId, before: Place) -> int:
     return before[0] + 1 if job_id < before[1] else before[0]
 
 
-async def _read(connection: Connection, name: str, *arguments: object) -> _Part:
-    rows = await connection.fetch(statement(name), *arguments)
+async def _read(connection: Connection, text: str, *arguments: object) -> _Part:
+    rows = await connection.fetch(text, *arguments)
     reach = (rows[0][0], rows[0][1]) if rows and rows[0][0] is not None else None
     found = [ListedRun((row[13], row[2]), RunRecord(*row[2:13])) for row in rows if row[2] is not None]
     return _Part(found, reach)

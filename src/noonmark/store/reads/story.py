@@ -8,7 +8,7 @@ from noonmark.store.connect import Pool
 from noonmark.store.reads.jobs import VersionRecord
 from noonmark.store.statement import statement
 
-_MOST_DOINGS = 5_000
+_MAX_DOINGS = 5_000
 
 
 class AuditFact(NamedTuple):
@@ -29,7 +29,7 @@ class JobEvent(NamedTuple):
     version: int
 
 
-class Gap(NamedTuple):
+class OwnerlessGap(NamedTuple):
     from_us: int
     to_us: int
 
@@ -49,7 +49,7 @@ async def list_doings(
     pool: Pool, tenant_id: int, subjects: Collection[str], from_us: int, to_us: int, *, submitted_until_us: int
 ) -> list[AuditFact]:
     rows = await pool.fetch(
-        statement("list_doings"), tenant_id, list(subjects), from_us, to_us, submitted_until_us, _MOST_DOINGS
+        statement("list_doings"), tenant_id, list(subjects), from_us, to_us, submitted_until_us, _MAX_DOINGS
     )
     return [AuditFact(*row) for row in rows]
 
@@ -60,9 +60,9 @@ async def list_job_events(pool: Pool, job_id: JobId, until_us: int, limit: int) 
     return [JobEvent(*row) for row in rows]
 
 
-async def find_gap(pool: Pool, shard: int, at_us: int) -> Gap | None:
+async def find_gap(pool: Pool, shard: int, at_us: int) -> OwnerlessGap | None:
     row = await pool.fetchrow(statement("find_gap"), shard, at_us)
-    return None if row is None else Gap(*row)
+    return None if row is None else OwnerlessGap(*row)
 
 
 async def fetch_holder(pool: Pool, key: RunKey) -> Holder | None:

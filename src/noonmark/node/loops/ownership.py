@@ -1,9 +1,9 @@
-"""Holds the lease, declares silent nodes dead, and keeps the node's share of the shards.
+"""Holds the lease, and keeps the node's share of the shards.
 
 Protocol
 - Every node renews its lease (`lease_s`) every `renew_s`, on a connection of its own. What it trusts of the lease is
   counted from before the renewal was sent, so its trust ends before the lease does.
-- Any node that meets an expired lease declares that node dead, which frees its shards under new terms.
+- Any node that meets an expired lease declares that node dead (`reaper`), which frees its shards under new terms.
 - Each node takes free shards up to its share, or gives away what it has above it. Giving away goes through the
   committer: all decisions for the shard are durable before the shard is free.
 - A change of ownership rings a bell (NOTIFY), so that others look at once.
@@ -11,62 +11,53 @@ Protocol
 
 import asyncio
 
-import asyncpg
 import structlog
 
 from noonmark.clock import SECOND_US, monotonic_s
+from noonmark.model.ids import WorkerId
 from noonmark.model.run import GrantRow, RunRow
 from noonmark.node.life import Life
+from noonmark.node.loops.loop import Loop
 from noonmark.shard.assignment import moves
+from noonmark.shard.listening import NodeLife, last_heard_us
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced
 from noonmark.store.notices import load_troubles
 from noonmark.store.ownership import (
     CHANNEL,
     Taken,
-    end_frozen_sessions,
-    expire_nodes,
     give_shards,
+    load_node_lives,
     load_ownership,
     renew_lease,
     take_shards,
 )
 from noonmark.store.pages import load_granted_runs, load_grants, load_paused, load_schedules
+from noonmark.store.workers import load_seen_workers
 
 log = structlog.get_logger("noonmark.ownership")
 
 
-async def keep_ownership(life: Life) -> None:
-    bell = asyncio.Event()
-    await life.lease.add_listener(CHANNEL, lambda *_: bell.set())
-    while True:
-        bell.clear()  # before looking: a ring from here on is about something that was not seen yet
-        await renew(life)
-        life.ownership = await load_ownership(life.lease)
-        await balance(life)
-        try:
-            await asyncio.wait_for(bell.wait(), life.config.renew_s)
-        except TimeoutError:
-            continue
+class OwnershipLoop(Loop):
+    name = "ownership"
 
+    def __init__(self, life: Life) -> None:
+        super().__init__(life.config.renew_s)
+        self._life = life
 
-async def keep_reaping(life: Life) -> None:
-    """Apart from the lease, because it may have to wait for a frozen node's last transaction."""
-    while True:
-        async with life.pool.acquire() as connection:
-            try:
-                dead = await expire_nodes(connection)  # type: ignore[arg-type]
-            except asyncpg.LockNotAvailableError:
-                await end_frozen_sessions(connection)  # type: ignore[arg-type]
-                continue
-        if dead:
-            log.warning("declared dead", nodes=dead, by=life.node_id)
-        await asyncio.sleep(life.config.renew_s)
+    async def start(self) -> None:
+        await self._life.lease.add_listener(CHANNEL, lambda *_: self.bell.set())
+
+    async def tick(self) -> None:
+        await renew(self._life)
+        self._life.ownership = await load_ownership(self._life.lease)
+        await balance(self._life)
 
 
 async def renew(life: Life) -> None:
     before_s = monotonic_s()
-    now_us = await asyncio.wait_for(renew_lease(life.lease, life.node_id, life.config.lease_s), life.config.lease_s)
+    async with asyncio.timeout(life.config.lease_s):
+        now_us = await renew_lease(life.lease, life.node_id, life.config.lease_s)
     if now_us is None:
         raise Fenced(f"node {life.node_id} was declared dead")
     life.clock.observe(before_s, now_us, monotonic_s())
@@ -104,8 +95,9 @@ async def take(life: Life, most: int) -> None:
     async def action(connection: Connection) -> list[Taken]:
         grace_us = round(life.config.grace_s * SECOND_US)
         taken = await take_shards(connection, life.node_id, most, life.clock.now_us(), grace_us)
+        lives = await load_node_lives(connection, life.config.lease_s) if taken else []
         for one in taken:
-            await _adopt(life, connection, one)
+            await _adopt(life, connection, one, lives)
         return taken
 
     taken = await life.committer.perform(action)
@@ -115,11 +107,18 @@ async def take(life: Life, most: int) -> None:
         log.info("took shards", shards=len(taken), owned=len(life.terms), node_id=life.node_id)
 
 
-async def _adopt(life: Life, connection: Connection, taken: Taken) -> None:
+async def _adopt(life: Life, connection: Connection, taken: Taken, lives: list[NodeLife]) -> None:
     shard = taken.shard
     grants: list[GrantRow] = await load_grants(connection, shard)
     granted: list[RunRow] = []
+    heard_us: dict[WorkerId, int] = {}
     if grants:
+        seen = await load_seen_workers(connection, {grant.worker_id for grant in grants})
+        now_us, limits = life.clock.now_us(), life.config.limits
+        heard_us = {
+            worker_id: last_heard_us(seen_us, lives, life.began_us, now_us, limits)
+            for worker_id, seen_us in seen.items()
+        }
         granted = await load_granted_runs(connection, shard)
         await life.know_policies(connection, {row.policy_id for row in granted})
         life.owner.paused.update(await load_paused(connection, shard, [row.job_id for row in granted]))
@@ -127,4 +126,4 @@ async def _adopt(life: Life, connection: Connection, taken: Taken) -> None:
         life.timetable.add(shard, schedule_id, text)
     life.owner.notice_rules.troubles.update(await load_troubles(connection, shard))
     life.terms[shard] = taken.term
-    life.owner.adopt(shard, taken.watermark_us, grants, granted, life.clock.now_us())
+    life.owner.adopt(shard, taken.watermark_us, grants, granted, life.clock.now_us(), heard_us)

@@ -27,20 +27,25 @@ Say = Callable[[str], None]
 class ChildFailed(NoonmarkError):
     """A child ended before it had ever been ready."""
 
+    def __init__(self, message: str, exit_status: int = 1) -> None:
+        super().__init__(message)
+        self.exit_status = exit_status
 
-class Child:
+
+class ManagedProcess:
     def __init__(
         self,
         name: str,
         arguments: Sequence[str],
         environment: Mapping[str, str],
-        log_file: Path,
+        log_file: Path | None,
         say: Say,
         *,
         must_settle: bool = False,
     ) -> None:
         self.name = name
         self.log_file = log_file
+        """None: it writes where we do."""
         self.settled = not must_settle
         """Until then its end is the end of everything."""
         self._command = [sys.executable, "-P", "-m", "noonmark", *arguments]
@@ -63,12 +68,11 @@ class Child:
             if self._stopping.is_set():
                 return
             if not self.settled:
-                raise ChildFailed(f"the {self.name} ended with {_ending(code)}. The end of its log:\n{self.log_tail()}")
+                raise self._failed(code)
             if monotonic_s() - started_s > STEADY_S:
                 pause_s = FIRST_PAUSE_S
-            self._say(
-                f"The {self.name} ended with {_ending(code)}; starting it again in {pause_s:g} s. See {self.log_file}"
-            )
+            see = f". See {self.log_file}" if self.log_file else ""
+            self._say(f"The {self.name} ended with {_ending(code)}; starting it again in {pause_s:g} s{see}")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause_s)
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
@@ -97,6 +101,8 @@ class Child:
 
     def trim_log(self) -> None:
         """Keeps the log bounded. The child appends, so it goes on at the new end."""
+        if self.log_file is None:
+            return
         with contextlib.suppress(OSError):
             if self.log_file.stat().st_size > LOG_KEPT_BYTES:
                 shutil.copyfile(self.log_file, self.log_file.with_suffix(".log.1"))
@@ -104,6 +110,8 @@ class Child:
                 self._log_from = 0
 
     def log_tail(self) -> str:
+        if self.log_file is None:
+            return ""
         try:
             with self.log_file.open("rb") as log:
                 log.seek(max(self._log_from, self.log_file.stat().st_size - _TAIL_BYTES))
@@ -113,14 +121,19 @@ class Child:
 
     async def _run(self) -> int:
         self.trim_log()
-        with self.log_file.open("ab") as log:
-            self._log_from = log.tell()
+        with contextlib.ExitStack() as opened:
+            log = None
+            if self.log_file is not None:
+                log = opened.enter_context(self.log_file.open("ab"))
+                self._log_from = log.tell()
+            environment, descriptors = self._bequeath(opened)
             self._process = process = await asyncio.create_subprocess_exec(
                 *self._command,
                 stdin=asyncio.subprocess.PIPE,  # the lifeline
                 stdout=log,
                 stderr=log,
-                env=self._environment,
+                env={**self._environment, **environment},
+                pass_fds=descriptors,
                 start_new_session=True,
             )
         if self._stopping.is_set():  # stop() came while it was being started, and found nobody
@@ -130,6 +143,14 @@ class Child:
             os.killpg(process.pid, signal.SIGKILL)  # what it may have left in its session
         return code
 
+    def _bequeath(self, opened: contextlib.ExitStack) -> tuple[Mapping[str, str], Sequence[int]]:
+        """Environment and open files for the next start; `opened` closes on our side what is the child's alone."""
+        return {}, ()
+
+    def _failed(self, code: int) -> ChildFailed:
+        tail = f" The end of its log:\n{self.log_tail()}" if self.log_file else ""
+        return ChildFailed(f"the {self.name} ended with {_ending(code)}.{tail}", code if code > 0 else 1)
+
     async def _ended(self) -> None:
         if self._process is not None:
             await self._process.wait()
@@ -138,6 +159,12 @@ class Child:
         if self._process is not None and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(number)
+
+
+async def kill_on(kill: asyncio.Event, children: Sequence[ManagedProcess]) -> None:
+    await kill.wait()
+    for child in children:
+        child.kill()
 
 
 def _ending(code: int) -> str:
