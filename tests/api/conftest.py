@@ -12,6 +12,7 @@ import pytest
 import uvicorn
 
 from noonmark.api.app import create_app
+from noonmark.api.doorway import Doorway
 from noonmark.clock import SECOND_US, MonotonicClock
 from noonmark.model.ids import shard_for
 from noonmark.node.config import REQUESTS_PER_S, NodeConfig
@@ -76,8 +77,9 @@ class RunningNode:
         self.node = Node(config, self.address)
         self.node.clock = self.clock
         app = create_app(self.node, config.token, config.requests_per_s, loopback=loopback)
+        door = Doorway(app, self.node.living)
         self._server = uvicorn.Server(
-            uvicorn.Config(app, loop="none", http="httptools", ws="none", lifespan="on", log_level="warning")
+            uvicorn.Config(door, loop="none", http="httptools", ws="none", lifespan="on", log_level="warning")
         )
         self._tasks: list[asyncio.Task[None]] = []
 
