@@ -14,7 +14,7 @@ from noonmark.errors import Conflict, NotFound, TooLarge
 from noonmark.model.policy import Retry
 from noonmark.shard.limits import Limits
 from noonmark.wire.resources import JobSpec, Submission
-from noonmark.worker.nodes import Node
+from noonmark.worker.nodes import NodeClient
 from noonmark.worker.report import Reports
 from tests.conftest import Engine, eventually
 from tests.node.conftest import Stage
@@ -266,7 +266,7 @@ async def test_at_most_once_goes_to_somebody_else_if_its_answer_was_lost(
     await stage.job("once", "record", delivery="at_most_once")
     hold, lost = Reports.hold, []
 
-    def lose_the_first(self: Reports, grant: int, node: Node, runs: int) -> bool:
+    def lose_the_first(self: Reports, grant: int, node: NodeClient, runs: int) -> bool:
         lost.append(grant)
         return len(lost) > 1 and hold(self, grant, node, runs)
 

@@ -116,6 +116,10 @@ HOT: dict[str, Hot] = {
     "delete_runs": Hot(_KEY),
     "follow_fixed_delays": Hot((_SHARD, _JOB, _NOMINAL, _NEW)),
     "insert_grant": Hot((1, RUNS + 1, 1, BASE, "{1}", array([BASE]), "{1}")),
+    "insert_attempts": Hot((
+        _SHARD, _JOB, _NEW, _ONES, array([BASE] * KEYS), _ONES, _ONES, _NONE, _NEW, _NONE, _NONE, _ONES, _ONES, _FALSE,
+        _NONE, _NONE,
+    )),
     "delete_grants": Hot((array([n % SHARDS for n in range(1, KEYS + 1)]), array(list(range(1, KEYS + 1))))),
     "insert_audit": Hot((
         _ONES, array([BASE] * KEYS), _NAME, _NONE, array(["api"] * KEYS), _NONE, _NONE, _NAME, _NAME, _NONE, _NONE,

@@ -16,7 +16,7 @@ from noonmark.planning.occurrences import due_runs
 from noonmark.schedule import recurrence
 from noonmark.shard.timetable import Timetable
 from noonmark.store import jobs, skips
-from noonmark.store.commit import columns
+from noonmark.store.columns import columns
 from noonmark.store.connect import Connection, connect
 from noonmark.store.statement import statement
 from noonmark.store.tick import load_missed_ends

@@ -2,7 +2,7 @@
 
 States
     open      a request that comes before the node's life has begun waits for that, for up to START_S
-    closing   what has begun goes on; event streams end; workers and other nodes are served as before; the rest is refused
+    closing   what has begun goes on; event streams end; workers and nodes are served as before; the rest is refused
     shut      what is left is cut: it gets a problem, never a plain text
 
 A refusal says `not_owner`: nothing was done, and the request may go to another node.

@@ -29,6 +29,8 @@ class NodeConfig(msgspec.Struct, frozen=True, kw_only=True):
     tick_s: float = 1.0
     tick_parts: int = 8
     """In how many transactions a round of ticks with something due goes over the shards: other commits go between."""
+    tick_shards: int = 8
+    """Fewer shards than this are not worth a transaction of their own."""
     grace_s: float = 30.0
     """An occurrence later than this was missed, and its job's misfire policy decides."""
     heartbeat_s: float = 2.0

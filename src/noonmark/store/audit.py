@@ -1,14 +1,11 @@
 """What was changed, by whom: written in the transaction of the change, never altered afterwards.
 
-How a command records what it does (the caller is taken before the committer's turn, which is another task):
+How a command records what it does:
 
-    async def pause_job(life: Life, …) -> None:
-        caller = asked_by()
-
-        async def action(connection: Connection) -> None:
-            async with fenced(connection, life.node_id):
-                …the change itself…
-                await record(connection, [entry(caller, tenant_id, now_us, "job.pause", job_text(job_id))])
+    async def action(connection: Connection) -> None:
+        async with fenced(connection, life.node_id):
+            …the change itself…
+            await record(connection, [entry(command.caller, command.tenant_id, now_us, "job.pause", job_text(job_id))])
 
 A change that goes through the owner's outbox adds its entry there instead: `life.owner.outbox.audit.append(…)`.
 """

@@ -1,12 +1,13 @@
-"""One batch of an owner's decisions as one durable transaction."""
+"""One batch of an owner's decisions as one durable transaction; a small one goes another way (`commit_few.py`)."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.shard.outbox import Batch, FixedDelayEnd
 from noonmark.store.audit import record
+from noonmark.store.columns import columns, run_record
+from noonmark.store.commit_few import commit_few, is_small
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced, fenced
 from noonmark.store.notices import insert_notices, write_troubles
@@ -21,20 +22,11 @@ _FEW = 20
 """COPY is the cheaper way for many rows, but takes one exchange more."""
 
 
-def columns(rows: Iterable[Sequence[Any]], width: int) -> list[Sequence[Any]]:
-    """Rows turned into parallel lists, as `unnest` takes them."""
-    return list(zip(*rows, strict=True)) or [()] * width
-
-
-def _run_record(row: RunRow) -> tuple[Any, ...]:
-    return (
-        row.shard, row.nominal_us, row.job_id, row.due_us, row.tenant_id, row.version, row.policy_id, row.priority,
-        row.attempt, row.failures, row.reason, row.input, row.sleeps,
-    )  # fmt: skip
-
-
 async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> list[RunRow]:
     """Answers the runs that follow the ended runs of fixed delays: those that do not sleep wait from now on."""
+    if is_small(batch):
+        await commit_few(connection, node_id, batch)
+        return []
     followers: list[RunRow] = []
     async with fenced(connection, node_id):
         if 0 < len(batch.created) <= _FEW:
@@ -42,7 +34,7 @@ async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> li
                 raise Fenced("a run that was asked for has the key of another")
         elif batch.created:
             await connection.copy_records_to_table(
-                "run", schema_name="noonmark", columns=_RUN_COLUMNS, records=map(_run_record, batch.created)
+                "run", schema_name="noonmark", columns=_RUN_COLUMNS, records=map(run_record, batch.created)
             )
         if batch.requeues:
             await connection.execute(statement("requeue_runs"), *columns(batch.requeues.values(), 10))
@@ -81,5 +73,5 @@ async def follow_fixed_delays(connection: Connection, ended: Iterable[FixedDelay
 
 async def insert_runs(connection: Connection, rows: Iterable[RunRow]) -> int:
     """Makes runs inside a transaction of the caller's; answers how many of them did not exist yet."""
-    status = await connection.execute(statement("insert_runs"), *columns(map(_run_record, rows), 13))
+    status = await connection.execute(statement("insert_runs"), *columns(map(run_record, rows), 13))
     return int(status.removeprefix("INSERT 0 "))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from noonmark.model.ids import JobId, RunKey, shard_of
-from noonmark.store.commit import columns
+from noonmark.store.columns import columns
 from noonmark.store.connect import Connection, Pool
 from noonmark.store.statement import statement
 

@@ -17,6 +17,8 @@ import asyncpg
 from noonmark.errors import NoonmarkError
 from noonmark.store.connect import Connection
 
+FENCED = "NM001"
+"""What `noonmark.fence` raises."""
 _GONE = (asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError, asyncpg.InsufficientResourcesError)
 """It is the server that went away."""
 
@@ -46,7 +48,7 @@ async def fenced(connection: Connection, node_id: int) -> AsyncIterator[None]:
     except BaseException as error:
         if not connection.is_closed() and connection.is_in_transaction():
             await connection.execute("ROLLBACK")
-        if isinstance(error, asyncpg.PostgresError) and error.sqlstate == "NM001":
+        if isinstance(error, asyncpg.PostgresError) and error.sqlstate == FENCED:
             raise Fenced(str(error)) from error
         if isinstance(error, (NoonmarkError, Fenced)) or not isinstance(error, Exception):
             raise

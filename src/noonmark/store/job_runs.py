@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from noonmark.model.ids import JobId, RunKey, shard_of
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
-from noonmark.store.commit import columns
+from noonmark.store.columns import columns
 from noonmark.store.connect import Connection
 from noonmark.store.statement import statement
 

@@ -7,7 +7,7 @@ from noonmark.model.ids import JobId, job_id_of, shard_of
 from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
-from noonmark.store.commit import columns
+from noonmark.store.columns import columns
 from noonmark.store.connect import Connection, Pool
 from noonmark.store.statement import statement
 

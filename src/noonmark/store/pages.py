@@ -6,7 +6,7 @@ from noonmark.model.ids import JobId
 from noonmark.model.run import GrantRow, RunRow
 from noonmark.shard.backlog import PageRequest
 from noonmark.shard.live_run import LiveRun
-from noonmark.store.commit import columns
+from noonmark.store.columns import columns
 from noonmark.store.connect import Connection
 from noonmark.store.statement import statement
 

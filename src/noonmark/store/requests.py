@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from noonmark.model.request import RequestRow
-from noonmark.store.commit import columns
+from noonmark.store.columns import columns
 from noonmark.store.connect import Connection, Pool
 from noonmark.store.statement import statement
 

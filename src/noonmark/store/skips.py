@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from noonmark.model.job_row import JobRow
 from noonmark.model.reason import Reason
-from noonmark.store.commit import columns
+from noonmark.store.columns import columns
 from noonmark.store.connect import Connection
 from noonmark.store.statement import statement
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from noonmark.model.run import RunRow
 from noonmark.shard.timetable import Due, MissedEnd
-from noonmark.store.commit import columns
+from noonmark.store.columns import columns
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced, fenced
 from noonmark.store.statement import statement

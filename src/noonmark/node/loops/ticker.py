@@ -47,7 +47,8 @@ async def tick_all(life: Life) -> None:
             continue
         pieces = life.timetable.window(after_us, until_us, now_us)
         quiet = few and not pieces and after_us >= now_us
-        width = len(shards) if quiet else -(-len(shards) // life.config.tick_parts)
+        part = max(life.config.tick_shards, -(-len(shards) // life.config.tick_parts))
+        width = len(shards) if quiet else part
         for start in range(0, len(shards), width):
             await _tick(life, shards[start : start + width], after_us, until_us, now_us, pieces)
     life.timetable.stand_at(until_us)
