@@ -160,7 +160,7 @@ class Engine:
         port = free_port()
         stop = asyncio.Event()
         config = NodeConfig(database_url=self.database_url, port=port, **settings)
-        task = asyncio.create_task(serve(config, stop, self._prepare))
+        task = asyncio.create_task(serve(config, stop, on_node=self._prepare))
         address = f"http://127.0.0.1:{port}"
         self._nodes[address] = (stop, task)
         self.address = self.address if self.address in self._nodes else address

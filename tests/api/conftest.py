@@ -93,15 +93,14 @@ class RunningNode:
     def failed(self) -> bool:
         return any(task.done() for task in self._tasks)
 
-    async def stop(self) -> None:
-        """Hands over, then closes; to ask again changes nothing."""
+    async def stop(self, *, at_once: bool = False) -> None:
+        """Hands over, then closes its HTTP, or with `at_once` both together; to ask again changes nothing."""
         tasks, self._tasks = self._tasks, []
-        if not tasks:
-            return
         self.node.stop()
-        self._server.should_exit = True
+        self._server.should_exit = at_once
         for task in tasks:
             await asyncio.wait_for(task, _PATIENCE_S)
+            self._server.should_exit = True
 
 
 StartNode = Callable[..., Awaitable[RunningNode]]
@@ -126,7 +125,7 @@ async def start_node(database_url: str) -> AsyncIterator[StartNode]:
         return started
 
     yield start
-    await asyncio.gather(*(one.stop() for one in running))
+    await asyncio.gather(*(one.stop(at_once=True) for one in running))
 
 
 def are_settled(running: list[RunningNode]) -> bool:

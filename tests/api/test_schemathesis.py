@@ -11,14 +11,11 @@ from pathlib import Path
 import aiohttp
 import msgspec
 import pytest
-from tests.api.database import postgres_url
 
 from noonmark.api.server import serve
 from noonmark.embedded import EmbeddedPostgres
 from noonmark.node.config import NodeConfig
 from tests.conftest import TEMPLATE, drop_database, eventually, free_port, new_database
-
-__all__ = ["postgres_url"]
 
 TOKEN = "sesame"
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
