@@ -161,3 +161,7 @@ async def test_a_secret_is_shown_once_and_never_kept(
             names["subscription"] = first.json["subscription"]["id"]
     assert await pool.fetchval("SELECT count(*) FROM noonmark.api_key") == 1
     assert await pool.fetchval("SELECT count(*) FROM noonmark.subscription") == 1
+    path, key = filled("/v1/subscriptions/{subscription}", names), admin | {"Idempotency-Key": "gone"}
+    ended = [await call("DELETE", path, headers=key) for _ in range(2)]
+    assert [(answer.status, answer.headers.get(REPLAYED)) for answer in ended] == [(204, None), (204, "true")]
+    assert (await call("DELETE", path, headers=admin)).status == 404
