@@ -11,20 +11,19 @@ from noonmark.model.audit import Entry, entry
 from noonmark.model.caller import Caller as Asker
 from noonmark.store.audit import record
 from noonmark.store.connect import Pool
-from tests.api.conftest import Caller, StartNode
+from tests.api.conftest import Caller, RunningNode, StartNode
 from tests.api.holders import ROOT, Holder, make_tenants
-from tests.api.plain_node import PlainNode
 
 ADA = Asker("ada", key_id=7, address="192.0.2.7", agent="noonmark-cli/1", door="cli")
 
 
 @pytest.fixture
-async def node(start_node: StartNode) -> PlainNode:
+async def node(start_node: StartNode) -> RunningNode:
     return await start_node(token=ROOT)
 
 
 @pytest.fixture
-async def root(node: PlainNode, session: aiohttp.ClientSession) -> Holder:
+async def root(node: RunningNode, session: aiohttp.ClientSession) -> Holder:
     return Holder(Caller(session, node.address), ROOT)
 
 
@@ -33,7 +32,7 @@ async def write(pool: Pool, *entries: Entry) -> None:
         await record(connection, entries)  # type: ignore[arg-type]
 
 
-async def test_an_entry_says_all_of_it(root: Holder, node: PlainNode, pool: Pool) -> None:
+async def test_an_entry_says_all_of_it(root: Holder, node: RunningNode, pool: Pool) -> None:
     now_us = node.clock.now_us()
     await write(pool, entry(ADA, 1, now_us, "job.change", "job_1", before='{"a": 1}', after='{"a": 2}'))
     [told] = (await root("GET", "/v1/audit")).json["entries"]
@@ -45,7 +44,7 @@ async def test_an_entry_says_all_of_it(root: Holder, node: PlainNode, pool: Pool
     }  # fmt: skip
 
 
-async def test_pages_stay_right_while_entries_come(root: Holder, node: PlainNode, pool: Pool) -> None:
+async def test_pages_stay_right_while_entries_come(root: Holder, node: RunningNode, pool: Pool) -> None:
     now_us = node.clock.now_us()
     # Fifty of them at once, by COPY, and several at the same microsecond.
     await write(pool, *(entry(ADA, 1, now_us + n // 7, "job.create", f"job_{n}") for n in range(50)))
@@ -61,7 +60,7 @@ async def test_pages_stay_right_while_entries_come(root: Holder, node: PlainNode
     assert seen == [f"job_{n}" for n in reversed(range(50))]
 
 
-async def test_filters(root: Holder, node: PlainNode, pool: Pool) -> None:
+async def test_filters(root: Holder, node: RunningNode, pool: Pool) -> None:
     now_us = node.clock.now_us()
     bob = Asker("bob")
     await write(
@@ -93,7 +92,7 @@ async def test_filters(root: Holder, node: PlainNode, pool: Pool) -> None:
         assert (answer.status, answer.json["field"]) == (422, field)
 
 
-async def test_each_tenant_has_its_own(root: Holder, node: PlainNode, pool: Pool) -> None:
+async def test_each_tenant_has_its_own(root: Holder, node: RunningNode, pool: Pool) -> None:
     await make_tenants(root, "acme")
     acme = await root.gives("admin", "acme")
     assert [told["action"] for told in (await acme("GET", "/v1/audit")).json["entries"]] == ["key.create"]
@@ -102,7 +101,7 @@ async def test_each_tenant_has_its_own(root: Holder, node: PlainNode, pool: Pool
     assert [(told["action"], told["subject"]) for told in whole] == [("tenant.create", "acme")]
 
 
-async def test_nothing_in_it_can_be_altered(pool: Pool, node: PlainNode) -> None:
+async def test_nothing_in_it_can_be_altered(pool: Pool, node: RunningNode) -> None:
     await write(pool, entry(ADA, 1, node.clock.now_us(), "job.create", "job_1"))
     partition = await pool.fetchval("SELECT tableoid::regclass::text FROM noonmark.audit")
     for table in ("noonmark.audit", partition):
@@ -114,7 +113,7 @@ async def test_nothing_in_it_can_be_altered(pool: Pool, node: PlainNode) -> None
     assert await pool.fetchval("SELECT actor FROM noonmark.audit") == "ada"
 
 
-async def test_a_list_by_subject_reads_its_own_index(pool: Pool, node: PlainNode) -> None:
+async def test_a_list_by_subject_reads_its_own_index(pool: Pool, node: RunningNode) -> None:
     now_us = node.clock.now_us()
     await write(pool, *(entry(ADA, 1, now_us - n, "run.submit", f"job_{n % 100}") for n in range(5000)))
     await pool.execute("ANALYZE noonmark.audit")

@@ -122,7 +122,7 @@ async def test_what_is_cut_gets_a_problem(living: asyncio.Event) -> None:
     assert not asked.sent
     await door.shut()
     await asked.task
-    assert (asked.status, asked.problem["code"]) == (503, "unavailable")
+    assert (asked.status, asked.problem["code"]) == (504, "outcome_unknown")
 
 
 async def test_a_caller_that_is_cancelled_from_outside_is_not_answered(living: asyncio.Event) -> None:

@@ -1,10 +1,9 @@
 """The story of a run: from facts alone, and through the API. With real workers: tests/node/test_again.py."""
 
 import pytest
-from tests.api.plain_node import PlainNode
 
 from noonmark.api.explain.run_story import RunFacts, length, tell_run
-from noonmark.clock import SECOND_US, SettableClock
+from noonmark.clock import SECOND_US
 from noonmark.model.ids import JobId, run_text
 from noonmark.model.policy import Retry
 from noonmark.model.reason import SENTENCES, Outcome, Reason
@@ -12,7 +11,7 @@ from noonmark.schedule import Cron, Now
 from noonmark.store.reads.runs import AttemptRecord, RunRecord
 from noonmark.store.reads.story import AuditFact, Holder, OwnerlessGap, Serving
 from noonmark.wire.resources import JobSpec
-from tests.api.conftest import Caller
+from tests.api.conftest import Caller, RunningNode
 
 T0 = 1_800_000_000_000_000
 KEY = (JobId(4096 + 3), T0)
@@ -157,10 +156,9 @@ def test_lengths_are_told_as_people_read_them() -> None:
     assert told == ["5 ms", "1.5 s", "5 min", "5 h", "10 days"]
 
 
-async def test_through_the_api(call: Caller, node: PlainNode) -> None:
+async def test_through_the_api(call: Caller, node: RunningNode) -> None:
     await call("POST", "/v1/jobs", {"name": "a", "task": "greet"})
     run = (await call("POST", "/v1/jobs/a/trigger")).json
-    assert isinstance(node.clock, SettableClock)
     node.clock.advance(1.0)
     told = (await call("GET", f"/v1/runs/{run['id']}/explanation")).json
     assert (told["run"], told["state"]) == (run["id"], "waiting")

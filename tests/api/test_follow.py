@@ -13,8 +13,7 @@ from noonmark.api.routes import follow, followers
 from noonmark.model.ids import parse_run, shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.store.connect import Pool
-from tests.api.conftest import Caller
-from tests.api.plain_node import PlainNode
+from tests.api.conftest import Caller, RunningNode
 from tests.conftest import eventually
 
 
@@ -155,7 +154,7 @@ async def test_a_quiet_stream_is_kept_alive(
 
 
 async def test_followers_are_bounded_and_a_listener_that_hangs_up_makes_room(
-    call: Caller, run: str, node: PlainNode, monkeypatch: pytest.MonkeyPatch
+    call: Caller, run: str, node: RunningNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(followers, "MAX_FOLLOWERS", 2)
     path = f"/v1/runs/{run}/follow"

@@ -70,7 +70,7 @@ def test_what_all_routes_share(document: dict[str, Any]) -> None:
     for path, method, found in operations(document):
         shared = {part["$ref"].rpartition("/")[2] for part in found.get("parameters", []) if "$ref" in part}
         worker = path.startswith("/v1/worker/")
-        assert ("IdempotencyKey" in shared) == (method == "post" and not worker), path
+        assert ("IdempotencyKey" in shared) == (method != "get" and path.startswith("/v1/") and not worker), path
         assert ("Tenant" in shared) == (path.startswith("/v1/") and not worker), path
         if method == "get" and "application/json" in found["responses"]["200"].get("content", {}):
             assert "Fields" in shared, path

@@ -3,10 +3,12 @@
 from typing import Any
 
 import aiohttp
+import pytest
 
+from noonmark.node.commands.carry_out import _HANDLERS
 from noonmark.store.connect import Pool
+from noonmark.wire.commands import CreateJobs
 from tests.api.conftest import Caller, StartNode
-from tests.api.plain_node import PlainNode
 
 GOOD = {"name": "a", "task": "greet"}
 
@@ -95,8 +97,11 @@ async def test_unknown_addresses_and_methods(call: Caller) -> None:
         assert (answer.status, answer.json["code"]) == (405, "method_not_allowed")
 
 
-async def test_an_unexpected_error_tells_nothing_of_the_inside(call: Caller, node: PlainNode) -> None:
-    node.fails_with = ZeroDivisionError("secret")
+async def test_an_unexpected_error_tells_nothing_of_the_inside(call: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_: object) -> None:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setitem(_HANDLERS, CreateJobs, fail)
     answer = await call("POST", "/v1/jobs", GOOD)
     assert (answer.status, answer.json["code"]) == (500, "internal")
     assert b"secret" not in answer.body

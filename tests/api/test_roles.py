@@ -4,7 +4,6 @@ import re
 
 import aiohttp
 import pytest
-from noonmark.api.ports import NodePort
 
 from noonmark.api.table import TABLE
 from noonmark.model.caller import Role
@@ -33,7 +32,7 @@ def test_what_a_role_covers(role: Role, covered: set[Role]) -> None:
 
 @pytest.fixture
 async def root(start_node: StartNode, session: aiohttp.ClientSession) -> Holder:
-    node: NodePort = await start_node(token=ROOT)
+    node = await start_node(token=ROOT)
     return Holder(Caller(session, node.address), ROOT)
 
 

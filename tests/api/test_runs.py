@@ -1,12 +1,49 @@
 """Runs through the API."""
 
+import msgspec
 import pytest
 
 from noonmark.model.ids import parse_run, shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.store.connect import Pool
-from tests.api.conftest import Caller
-from tests.api.plain_node import PlainNode
+from tests.api.conftest import Caller, RunningNode
+from tests.api.test_problems import BAD_SUBMISSIONS, UNREADABLE
+
+BATCH, TRIGGER = "/v1/runs/batch", "/v1/jobs/a/trigger"
+
+BAD: list[tuple[str, bytes, dict[str, str]]] = [
+    *((BATCH, msgspec.json.encode({"runs": [{"job": "a"}, {"job": "a"} | bad]}), {}) for bad, _, _ in BAD_SUBMISSIONS),
+    *(
+        (TRIGGER, msgspec.json.encode({name: value for name, value in bad.items() if name != "job"}), {})
+        for bad, _, _ in BAD_SUBMISSIONS
+        if "job" not in bad
+    ),
+    *((path, body, {}) for path in (BATCH, TRIGGER) for body, _, _ in UNREADABLE if body),
+    (BATCH, b"", {}),
+    (BATCH, b'{"runs":[]}', {}),
+    (BATCH, b'{"runs":[{"job":"a","colour":"red"}]}', {}),
+    (BATCH, b'{"runs":[{"job":1}]}', {}),
+    (BATCH, b'{"runs":[{"job":"asleep"}]}', {}),
+    (BATCH, b" " * (17 << 20), {}),
+    (TRIGGER, b'{"colour":"red"}', {}),
+    (TRIGGER, b'{"priority":"high"}', {}),
+    (TRIGGER, b'{"input":{"x":1e999}}', {}),
+    (TRIGGER, b" " * (17 << 20), {}),
+    (TRIGGER, b"{}", {"Noonmark-Tenant": "nobody"}),
+    ("/v1/jobs/asleep/trigger", b"{}", {}),
+    ("/v1/jobs/nobody/trigger", b"{}", {}),
+    ("/v1/jobs/job_zzz/trigger", b"{}", {}),
+    ("/v1/jobs/job_1/trigger", b"{}", {}),
+    (TRIGGER + "?colour=red", b"{}", {}),
+    (BATCH + "?fields=id", b'{"runs":[{"job":"a"}]}', {}),
+]
+
+GOOD: list[tuple[str, bytes]] = [
+    (TRIGGER, b""),
+    (TRIGGER, b"null"),
+    (TRIGGER, b'{"input":[1],"priority":0,"at":"2101-01-01T00:00:00Z"}'),
+    (BATCH, b'{"runs":[{"job":"a"},{"job":"a","input":null,"priority":9}]}'),
+]
 
 
 @pytest.fixture
@@ -43,7 +80,7 @@ async def test_a_batch_answers_ids_in_order(call: Caller, job: str) -> None:
     assert [(await call("GET", f"/v1/runs/{run}")).json["job_name"] for run in ids[:4]] == ["a", "b", "b", "a"]
 
 
-async def test_every_state_is_told_and_can_be_chosen(call: Caller, job: str, pool: Pool, node: PlainNode) -> None:
+async def test_every_state_is_told_and_can_be_chosen(call: Caller, job: str, pool: Pool, node: RunningNode) -> None:
     ids = (await call("POST", "/v1/runs/batch", {"runs": [{"job": "a"}] * 6})).json["runs"]
     keys = [parse_run(run) for run in ids]
     job_id, shard = keys[0][0], shard_of(keys[0][0])
@@ -80,3 +117,27 @@ async def test_every_state_is_told_and_can_be_chosen(call: Caller, job: str, poo
     assert second["next_cursor"] is None
     attempts = (await call("GET", f"/v1/runs/{ids[4]}/attempts")).json["attempts"]
     assert (attempts[0]["result"], attempts[0]["worker"]) == ({"r": 1}, 7)
+
+
+@pytest.mark.parametrize(("path", "body"), GOOD)
+async def test_a_good_submission(call: Caller, job: str, pool: Pool, path: str, body: bytes) -> None:
+    answer = await call("POST", path, data=body)
+    made = answer.json.get("runs", [answer.json])
+    assert (answer.status, await pool.fetchval("SELECT count(*) FROM noonmark.run")) == (202, len(made))
+
+
+async def test_a_run_has_the_input_of_its_submission_or_else_of_its_job(call: Caller, job: str, pool: Pool) -> None:
+    await call("POST", TRIGGER, {"input": [1]})
+    await call("POST", TRIGGER)
+    inputs = await pool.fetch("SELECT input::text FROM noonmark.run ORDER BY nominal_at")
+    assert [row[0] for row in inputs] == ["[1]", '{"x":1}']
+
+
+async def test_a_bad_submission_stores_nothing(call: Caller, job: str, pool: Pool) -> None:
+    await call("POST", "/v1/jobs", {"name": "asleep", "task": "greet"})
+    await call("POST", "/v1/jobs/asleep/pause")
+    for path, body, headers in BAD:
+        answer = await call("POST", path, data=body, headers=headers)
+        assert 400 <= answer.status < 500, (path, body[:80])
+        assert answer.json["code"], (path, body[:80])
+    assert await pool.fetchval("SELECT count(*) FROM noonmark.run") == 0

@@ -3,11 +3,10 @@
 from typing import Any
 
 import pytest
-from tests.api.plain_node import PlainNode
 
 from noonmark.store.connect import Pool
-from noonmark.store.reads import crowd as crowd_reads
-from tests.api.conftest import Caller
+from noonmark.store.reads import schedule_load as load_reads
+from tests.api.conftest import Caller, RunningNode
 
 BERLIN = {"kind": "cron", "cron": "30 2 * * *", "tz": "Europe/Berlin"}
 BAD: list[tuple[dict[str, Any], str]] = [
@@ -71,7 +70,7 @@ async def test_a_preview_says_all_of_it(call: Caller) -> None:
     assert "daylight_once" in codes(found)
 
 
-async def test_a_preview_takes_a_string_in_any_form(call: Caller, node: PlainNode) -> None:
+async def test_a_preview_takes_a_string_in_any_form(call: Caller, node: RunningNode) -> None:
     for text, kind in (
         ("0 9 * * 1-5", "cron"),
         ("every weekday at 9:30", "cron"),
@@ -126,7 +125,7 @@ async def test_paused_jobs_make_no_crowd_and_a_count_is_kept_for_a_while(call: C
 
 
 async def test_many_jobs_are_estimated(call: Caller, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crowd_reads, "COUNTED", 1000)
+    monkeypatch.setattr(load_reads, "COUNTED", 1000)
     await fill(pool, "cron:0 9 * * *|UTC|j0", 6000)
     await fill(pool, "cron:0 8 * * *|UTC|j0", 2000, 10_000)
     await pool.execute("ANALYZE noonmark.job")

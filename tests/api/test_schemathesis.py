@@ -13,11 +13,9 @@ import msgspec
 import pytest
 
 from noonmark.api.server import serve
+from noonmark.embedded import EmbeddedPostgres
 from noonmark.node.config import NodeConfig
-from tests.api.database import postgres_url
-from tests.conftest import TEMPLATE, drop_database, eventually, free_port, make_template, new_database
-
-__all__ = ["postgres_url"]
+from tests.conftest import TEMPLATE, drop_database, eventually, free_port, new_database
 
 TOKEN = "sesame"
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
@@ -66,12 +64,11 @@ class _Serving:
 
 
 @pytest.fixture(scope="module")
-def address(postgres_url: str) -> Iterator[str]:
-    asyncio.run(make_template(postgres_url))
-    database_url = asyncio.run(new_database(postgres_url, TEMPLATE))
+def address(postgres: EmbeddedPostgres) -> Iterator[str]:
+    database_url = asyncio.run(new_database(postgres.url, TEMPLATE))
     with _Serving(database_url) as serving:
         yield serving.address
-    asyncio.run(drop_database(postgres_url, database_url))
+    asyncio.run(drop_database(postgres.url, database_url))
 
 
 async def _furnish(address: str) -> str:

@@ -6,9 +6,7 @@ from noonmark.store.connect import Pool
 from noonmark.store.reads.jobs import JobFilter, fetch_job_ids, fetch_jobs, list_jobs
 from noonmark.store.reads.runs import fetch_run
 from noonmark.store.statement import statement
-from tests.api.database import SHARDS, database_url, pool, postgres_url
-
-__all__ = ["database_url", "pool", "postgres_url"]
+from tests.conftest import SHARDS
 
 _JOB_COLUMNS = (
     "(shard, job_id, tenant_id, name, version, policy_id, priority, catch_up, created_at, updated_at, planned_from)"

@@ -13,9 +13,7 @@ from noonmark.store.reads import dead as dead_reads
 from noonmark.store.reads import run_list
 from noonmark.store.reads.dead import DeadFilter, find_dead, list_dead
 from noonmark.store.reads.run_list import START, RunFilter, list_runs
-from tests.api.database import SHARDS, database_url, pool, postgres_url
-
-__all__ = ["database_url", "pool", "postgres_url"]
+from tests.conftest import SHARDS
 
 T0 = 1_700_000_000_000_000
 ANY = RunFilter()

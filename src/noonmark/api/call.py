@@ -106,6 +106,14 @@ class Call:
         """
         return command.key is not None and bool(await recall(self.node.pool, command, self.now_us))
 
+    async def was_done(self) -> bool:
+        """Whether the same request was carried out before; for one whose subject may be gone since."""
+        if self._key is None:
+            return False
+        known = await known_answers(self.node.pool, self.tenant_id, self._key, self.now_us)
+        self._request.replayed |= bool(known)
+        return bool(known)
+
     async def recall_answer(self, kind: type[T]) -> T | None:
         """Of a request that makes many commands: what it was answered, if it was carried out to the end before."""
         if self._key is None:
@@ -123,7 +131,7 @@ class Call:
             async def done(_: Connection) -> T:
                 return answer
 
-            await self.change_registry(done, type(answer))
+            return await self.change_registry(done, type(answer))
         return answer
 
     async def change_registry(

@@ -13,7 +13,7 @@ import structlog
 
 from noonmark import __version__
 from noonmark.clock import Clock, MonotonicClock, monotonic_s
-from noonmark.errors import InvalidInput, NotFound, Unavailable
+from noonmark.errors import InvalidInput, NotFound, NotOwner, Unavailable
 from noonmark.model.ids import TenantId
 from noonmark.model.notice import OWN_TASKS
 from noonmark.node import dispatch
@@ -246,7 +246,9 @@ class Node:
 
     async def carry_out(self, command: Command[Any]) -> Performed:
         """Here and nowhere else."""
-        return await carry_out(self.life, command)
+        if self._life is None:
+            raise NotOwner("the node is joining the fleet")
+        return await carry_out(self._life, command)
 
     def read_command(self, body: bytes, signature: str) -> Command[Any] | None:
         """A command that another node has sent; None if none of ours has."""

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import structlog
 
 from noonmark.clock import Clock
-from noonmark.errors import NoonmarkError, NotOwner, OutcomeUnknown, PartlyDone, Unavailable
+from noonmark.errors import NoonmarkError, NotFound, NotOwner, OutcomeUnknown, PartlyDone, Unavailable
 from noonmark.node.transport import Performed
 from noonmark.wire.commands import BatchCommand, Command
 
@@ -48,7 +48,7 @@ Send = Callable[[str, Command[Any], int], Awaitable[Performed]]
 async def perform(here: Here, send: Send, command: Command[Any]) -> Performed:
     shards = command.shards(here.shard_count)
     if any(shard >= here.shard_count for shard in shards):
-        raise Unavailable("there is no such shard")
+        raise NotFound("there is no such job or run: its id leads to no shard")
     done: dict[int, Any] = {}
     replayed = True
     pending = list(range(len(shards)))

@@ -5,7 +5,8 @@
         503   not_owner, …              nothing was done
         else  a refusal, as any caller would get it
     no connection                       nothing was done
-    the connection broke, no answer     nobody knows
+    the connection broke, no answer,
+    one that cannot be read             nobody knows
 
 A command that arrives late is dropped by its deadline, so a message that was held up on the way does no harm.
 """
@@ -79,8 +80,7 @@ class NodeTransport:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _lost(address) from error
         if answer.status == 200:
-            sent = msgspec.json.decode(content, type=_Sent)
-            return Performed(msgspec.json.decode(sent.answer, type=ANSWERS[type(command)]), sent.replayed)
+            return _read_answer(address, command, content)
         raise _refusal(address, answer.status, content, answer.headers.get("Retry-After"))
 
     def _open(self) -> aiohttp.ClientSession:
@@ -88,6 +88,14 @@ class NodeTransport:
             connector = aiohttp.TCPConnector(limit=_MAX_CONNECTIONS, keepalive_timeout=_KEEP_ALIVE_S)
             self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False)
         return self._session
+
+
+def _read_answer(address: str, command: Command[Any], content: bytes) -> Performed:
+    try:
+        sent = msgspec.json.decode(content, type=_Sent)
+        return Performed(msgspec.json.decode(sent.answer, type=ANSWERS[type(command)]), sent.replayed)
+    except msgspec.MsgspecError as error:
+        raise _lost(address) from error
 
 
 def _lost(address: str) -> OutcomeUnknown:

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from noonmark.api.asgi import CALLER, ASGIApp, Receive, Scope, Send
-from noonmark.api.dispatch.endpoint import NODES, WORKERS
+from noonmark.api.dispatch.endpoint import WORKERS
 from noonmark.api.problems import send_problem
 from noonmark.clock import monotonic_s
 from noonmark.errors import TooBusy
@@ -16,7 +16,10 @@ _MAX_CALLERS = 10_000
 
 
 class RateLimiter:
-    """Stands inside of whoever finds out who is asking. Workers are not counted: the node sets their pace."""
+    """Stands inside of whoever finds out who is asking.
+
+    What needs no key, and so has no caller, is not counted; nor are workers: the node sets their pace.
+    """
 
     def __init__(self, app: ASGIApp, requests_per_s: float, elapsed_s: Callable[[], float] = monotonic_s) -> None:
         self._app = app
@@ -27,8 +30,8 @@ class RateLimiter:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
-        if path.startswith("/v1/") and not path.startswith((WORKERS, NODES)):
-            caller: Caller = scope[CALLER]
+        caller: Caller | None = scope.get(CALLER)
+        if caller is not None and path.startswith("/v1/") and not path.startswith(WORKERS):
             wait_s = self.take(caller.key_id if caller.key_id is not None else (caller.name, caller.address))
             if wait_s:
                 message = f"more than {self._rate:g} requests a second came from this caller"

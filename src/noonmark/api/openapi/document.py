@@ -138,7 +138,7 @@ def _needs(row: Endpoint) -> str:
 
 def _shared_parameters(operation: _Operation) -> list[str]:
     shared = ["Tenant"] if operation.is_noun else []
-    if operation.is_noun and operation.row.method == "POST":
+    if operation.is_noun and not operation.is_get:
         shared.append("IdempotencyKey")
     if operation.is_get and shape_of(operation.signature.answer) is not None:
         shared.append("Fields")
@@ -171,7 +171,7 @@ def _responses(operation: _Operation, schema_of: SchemaOf) -> Json:
         headers["ETag"] = {"$ref": "#/components/headers/ETag"}
     if row.status in (201, 202):
         headers["Location"] = {"$ref": "#/components/headers/Location"}
-    if operation.is_noun and row.method == "POST":
+    if operation.is_noun and not operation.is_get:
         headers["Idempotent-Replayed"] = {"$ref": "#/components/headers/IdempotentReplayed"}
     if headers:
         good["headers"] = headers

@@ -1,7 +1,7 @@
 """/v1/dead: the runs that used up their attempts, the way back, and the way out."""
 
 from datetime import datetime
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ from noonmark.wire.runs import MAX_AT_ONCE, DeadMatch, DeadPage, Discard, Discar
 DiedFrom = Annotated[datetime | None, msgspec.Meta(description="Died from here on.")]
 DiedTo = Annotated[datetime | None, msgspec.Meta(description="Died before this.")]
 Many = TypeVar("Many", Redrive, Discard)
+T = TypeVar("T")
 
 
 async def list_dead_letters(
@@ -50,20 +51,41 @@ async def list_dead_letters(
 
 async def redrive(data: Redrive, call: Call) -> Redriven:
     """Makes dead letters runs again, due now, with their attempts counted anew; says how many."""
+    if (known := await _known(call, data, Redriven)) is not None:
+        return known
     keys, more = await _chosen(call, data)
     if data.dry_run:
         return Redriven(redriven=0, matched=len(keys), more=more, dry_run=True)
-    done = await call.perform(RedriveRuns(**call.asked(), runs=keys))
-    return Redriven(redriven=sum(done), matched=len(keys), more=more)
+    done = await call.perform(RedriveRuns(**_asked(call, data), runs=keys))
+    return await _kept(call, data, Redriven(redriven=sum(done), matched=len(keys), more=more))
 
 
 async def discard(data: Discard, call: Call) -> Discarded:
     """Removes dead letters for good; the history of their runs stays. They cannot be redriven any more."""
+    if (known := await _known(call, data, Discarded)) is not None:
+        return known
     keys, more = await _chosen(call, data)
     if data.dry_run:
         return Discarded(discarded=0, matched=len(keys), more=more, dry_run=True)
-    done = await call.perform(DiscardRuns(**call.asked(), runs=keys))
-    return Discarded(discarded=sum(done), matched=len(keys), more=more)
+    done = await call.perform(DiscardRuns(**_asked(call, data), runs=keys))
+    return await _kept(call, data, Discarded(discarded=sum(done), matched=len(keys), more=more))
+
+
+def _is_search(data: Redrive | Discard) -> bool:
+    """Sent again it would find others, so its answer is kept as a whole and its commands have no key."""
+    return data.runs is None and not data.dry_run
+
+
+def _asked(call: Call, data: Redrive | Discard) -> dict[str, Any]:
+    return {**call.asked(), "key": None} if _is_search(data) else call.asked()
+
+
+async def _known(call: Call, data: Redrive | Discard, kind: type[T]) -> T | None:
+    return await call.recall_answer(kind) if _is_search(data) else None
+
+
+async def _kept(call: Call, data: Redrive | Discard, answer: T) -> T:
+    return await call.keep_answer(answer) if _is_search(data) else answer
 
 
 async def _chosen(call: Call, data: Many) -> tuple[list[RunKey], bool]:

@@ -76,7 +76,8 @@ async def _events(followers: Followers, follower: Follower) -> AsyncGenerator[by
         yield _OPENING
         while True:
             try:
-                await asyncio.wait_for(follower.woken.wait(), PING_S)
+                async with asyncio.timeout(PING_S):
+                    await follower.woken.wait()
             except TimeoutError:
                 yield _PING
                 continue

@@ -81,7 +81,12 @@ async def change_job(ref: str, data: JobPatch, call: Call, if_match: IfMatch = N
 async def delete_job(ref: str, call: Call, if_match: IfMatch = None) -> None:
     """Deletes the job; its waiting runs are withdrawn and its running ones are asked to stop."""
     expected = expected_version(if_match)
-    job_id = (await call.job(ref)).job_id
+    try:
+        job_id = (await call.job(ref)).job_id
+    except NotFound:
+        if await call.was_done():
+            return
+        raise
     await done_to(call, DeleteJobs(**call.asked(), job_ids=[job_id], expected_version=expected))
 
 

@@ -78,8 +78,11 @@ async def rotate_key(key_id: str, data: Rotate, call: Call) -> Response[KeyWithS
 async def revoke_key(key_id: str, call: Call) -> Key:
     """Ends the key for good: at once on this node, within 10 seconds on every other."""
     wanted = _parse(key_id)
-    async with call.node.pool.acquire() as connection:
-        await key_commands.revoke_key(connection, call.caller, call.now_us, wanted)  # type: ignore[arg-type]
+
+    async def revoke(connection: Connection) -> None:
+        await key_commands.revoke_key(connection, call.caller, call.now_us, wanted)
+
+    await call.change_registry(revoke, type(None))
     row = await _fetch(call, wanted)
     call.keys.forget(row.prefix)
     return _key(row, call.now_us)

@@ -120,7 +120,12 @@ async def change_subscription(subscription_id: str, data: SubscriptionPatch, cal
 
 async def delete_subscription(subscription_id: str, call: Call) -> None:
     """Ends the subscription; deliveries that wait are withdrawn, the history of the others stays."""
-    before = await _fetch(call, subscription_id)
+    try:
+        before = await _fetch(call, subscription_id)
+    except NotFound:
+        if await call.was_done():
+            return
+        raise
     # The job first: sent again, the rest is done.
     await call.perform(DeleteJobs(**call.asked("job"), job_ids=[before.delivery_job]))
 

@@ -44,8 +44,11 @@ async def read_tenant(name: str, call: Call) -> Tenant:
 async def update_tenant(name: str, data: TenantPatch, call: Call) -> Tenant:
     """Changes the tenant's weight, its share of the workers; every node follows within ten seconds."""
     await _fetch(call, name)
-    async with call.node.pool.acquire() as connection:
-        await key_commands.set_weight(connection, call.caller, call.now_us, name, data.weight)  # type: ignore[arg-type]
+
+    async def change(connection: Connection) -> None:
+        await key_commands.set_weight(connection, call.caller, call.now_us, name, data.weight)
+
+    await call.change_registry(change, type(None))
     return _tenant(await _fetch(call, name))
 
 

@@ -116,7 +116,7 @@ def check_version(job: JobRow, expected_version: int | None) -> None:
     if expected_version is not None and job.version != expected_version:
         raise VersionConflict(
             f"the job is at version {job.version}, not {expected_version}",
-            field="version",
+            field="If-Match",
             fix="read the job again and repeat the change",
         )
 

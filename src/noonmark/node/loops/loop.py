@@ -71,7 +71,9 @@ class Loop:
                 await self._one(max(0.0, began_s - due_s))
                 due_s = began_s + self.every_s
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self.bell.wait(), max(0.0, due_s - monotonic_s()))
+                    # Not wait_for: in Python 3.11 it loses a cancellation that comes together with the ring.
+                    async with asyncio.timeout(max(0.0, due_s - monotonic_s())):
+                        await self.bell.wait()
         finally:
             self._over = True
             for future in self._waiting:

@@ -56,7 +56,8 @@ class OwnershipLoop(Loop):
 
 async def renew(life: Life) -> None:
     before_s = monotonic_s()
-    now_us = await asyncio.wait_for(renew_lease(life.lease, life.node_id, life.config.lease_s), life.config.lease_s)
+    async with asyncio.timeout(life.config.lease_s):
+        now_us = await renew_lease(life.lease, life.node_id, life.config.lease_s)
     if now_us is None:
         raise Fenced(f"node {life.node_id} was declared dead")
     life.clock.observe(before_s, now_us, monotonic_s())
