@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from noonmark.model.reason import Reason
+
 RUNS = 60_000
 SHARDS = 8
 PER_SHARD = RUNS // SHARDS
@@ -114,7 +116,7 @@ HOT: dict[str, Hot] = {
     "mark_cancelling": Hot((*_KEY, 1)),
     "insert_dead": Hot((_SHARD, _NOMINAL, _JOB, _NEW, _ONES, _ONES, _ONES, _NONE)),
     "delete_runs": Hot(_KEY),
-    "follow_fixed_delays": Hot((_SHARD, _JOB, _NOMINAL, _NEW)),
+    "follow_fixed_delays": Hot((_SHARD, _JOB, _NOMINAL, _NEW, Reason.SCHEDULED)),
     "insert_grant": Hot((1, RUNS + 1, 1, BASE, "{1}", array([BASE]), "{1}")),
     "insert_attempts": Hot((
         _SHARD, _JOB, _NEW, _ONES, array([BASE] * KEYS), _ONES, _ONES, _NONE, _NEW, _NONE, _NONE, _ONES, _ONES, _FALSE,
@@ -133,7 +135,8 @@ HOT: dict[str, Hot] = {
     "advance_watermarks": Hot(("{0,1,2,3}", "{0,0,0,0}", 1, _at(1), BASE)),
     "wake_runs": Hot((_SOME, _at(RUNS // 2), _at(RUNS // 2 + 3_000))),
     "tick_runs": Hot(
-        (_SHARD, _SCHEDULE, _NEW, array([-1] * KEYS), _ONES, _FALSE, _ONES, _NONE, BASE),
+        (_SHARD, _SCHEDULE, _NEW, array([-1] * KEYS), _ONES, _FALSE, _ONES, _NONE, BASE, Reason.SCHEDULED,
+         Reason.CAUGHT_UP),
         rows=KEYS * PER_SHARD // 300 * 12, blocks=KEYS * PER_SHARD // 300 * 25,
     ),
     "load_missed_ends": Hot((_SOME, BASE, BASE + timedelta(seconds=100)), rows=2_000, blocks=2_000),
