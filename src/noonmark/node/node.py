@@ -31,11 +31,12 @@ from noonmark.node.perform import perform
 from noonmark.node.sleep_watch import SleepWatch
 from noonmark.node.transport import NodeTransport, Performed, read_command
 from noonmark.shard.outbox import Batch
-from noonmark.store.connect import Connection, Pool, connect, open_pool
+from noonmark.store.connect import Connection, Pool, connect, open_pool, read_clock
 from noonmark.store.fence import Fenced
 from noonmark.store.migrate import load_node_secret, make_partitions, migrate
 from noonmark.store.ownership import end_node
-from noonmark.store.statement import statement
+from noonmark.store.tenants import load_tenants
+from noonmark.store.workers import declare_tasks
 from noonmark.wire import worker as wire
 from noonmark.wire.commands import Answer, Command
 
@@ -104,7 +105,7 @@ class Node:
         try:
             self.shard_count = await migrate(connection, self.config.shards)
             before_s = monotonic_s()
-            now_us = await connection.fetchval("SELECT clock_timestamp()")
+            now_us = await read_clock(connection)
             assert isinstance(self.clock, MonotonicClock)
             self.clock.observe(before_s, now_us, monotonic_s())
             await make_partitions(connection, self.clock)
@@ -223,8 +224,7 @@ class Node:
     async def tenant_id(self, name: str) -> int:
         found = self._tenants.get(name)
         if found is None:
-            rows = await self.pool.fetch(statement("load_tenants"))
-            self._tenants = {row[1]: row[0] for row in rows}
+            self._tenants = {known: tenant_id for tenant_id, known, _ in await load_tenants(self.pool)}
             found = self._tenants.get(name)
         if found is None:
             raise NotFound(f"there is no tenant {name!r}", field="tenant")
@@ -234,7 +234,7 @@ class Node:
         return next((name for name, number in self._tenants.items() if number == tenant_id), str(tenant_id))
 
     async def declare_tasks(self, names: list[str]) -> None:
-        await self.pool.execute(statement("declare_tasks"), names)
+        await declare_tasks(self.pool, names)
 
     async def perform(self, command: Command[Answer]) -> Answer:
         """Carries the command out at the owners of its shards, here or on other nodes; see `perform`."""

@@ -7,6 +7,7 @@ import msgspec
 from noonmark.model.ids import RunKey, job_text, run_text
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, RunRow
+from noonmark.store.commit_steps import copy_attempts
 from noonmark.store.connect import Connection
 
 _MAX_TOLD = 10
@@ -20,7 +21,7 @@ async def record_end(
     if not rows:
         return
     records = [AttemptRow.without_attempt(row, outcome, reason, now_us) for row in rows]
-    await connection.copy_records_to_table("attempt", schema_name="noonmark", records=records)
+    await copy_attempts(connection, records)
 
 
 def audit_details(keys: Sequence[RunKey]) -> tuple[str, str]:
