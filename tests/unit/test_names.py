@@ -66,5 +66,18 @@ def test_sql_stands_in_the_store_alone() -> None:
     assert found == []
 
 
+def test_no_module_imports_the_whole_package() -> None:
+    """Its `__init__` gathers the public names from the modules below: an import of it from there would be a ring."""
+    found = [
+        f"{path.relative_to(SOURCE)}: {alias.name}"
+        for path, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "noonmark"
+        for alias in node.names
+        if not (SOURCE / alias.name).is_dir() and not (SOURCE / f"{alias.name}.py").is_file()
+    ]
+    assert found == ["sample.py: App"], "the example for users writes what they write"
+
+
 def _texts(function: ast.AST) -> set[str]:
     return {node.value for node in ast.walk(function) if isinstance(node, ast.Constant) and isinstance(node.value, str)}

@@ -11,6 +11,7 @@ from noonmark.client.agent import SDK
 from noonmark.client.local_key import find_key
 from noonmark.client.repeat import Repetition, no_answer
 from noonmark.clock import monotonic_s
+from noonmark.version import __version__
 from noonmark.wire.problems import error_of
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ CONNECT_S = 5.0
 
 def request_headers(server: str, token: str | None, tenant: str | None, agent: str) -> dict[str, str]:
     """Without a token: the key that `noonmark up` left here for this server. Without a tenant: the key's own."""
-    from noonmark import __version__  # not complete yet when this module is read
-
     headers = {"User-Agent": f"{agent}/{__version__}", "Content-Type": "application/json", "Accept": "application/json"}
     key = token or find_key(server)
     if key:

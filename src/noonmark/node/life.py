@@ -22,7 +22,7 @@ from noonmark.node.committer import Committer
 from noonmark.node.config import NodeConfig
 from noonmark.node.in_flight import InFlight
 from noonmark.node.job_cache import JobCache
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.shard.owner import Owner
 from noonmark.shard.timetable import Timetable
 from noonmark.store.connect import OWNER_SETTINGS, Connection, Pool, connect

@@ -11,7 +11,6 @@ from typing import Any, cast
 import asyncpg
 import structlog
 
-from noonmark import __version__
 from noonmark.clock import Clock, MonotonicClock, monotonic_s
 from noonmark.errors import InvalidInput, NotFound, NotOwner, Unavailable
 from noonmark.model.ids import TenantId
@@ -37,6 +36,7 @@ from noonmark.store.migrate import load_node_secret, make_partitions, migrate
 from noonmark.store.ownership import end_node
 from noonmark.store.tenants import load_tenants
 from noonmark.store.workers import declare_tasks
+from noonmark.version import __version__
 from noonmark.wire import worker as wire
 from noonmark.wire.commands import Answer, Command
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from noonmark import __version__
 from noonmark.api.access.roles import FREE
 from noonmark.api.dispatch.answer import Response, Stream
 from noonmark.api.dispatch.endpoint import Endpoint
@@ -21,6 +20,7 @@ from noonmark.api.dispatch.signature import REQUIRED, HandlerSignature, Paramete
 from noonmark.api.openapi import common, examples
 from noonmark.api.openapi.common import Json
 from noonmark.api.openapi.schemas import schemas_of
+from noonmark.version import __version__
 from noonmark.wire.resources import Job, Problem
 
 SchemaOf = Callable[[Any], Json]

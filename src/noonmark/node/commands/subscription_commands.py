@@ -10,9 +10,8 @@ from noonmark.errors import Conflict, DuplicateName, NotFound
 from noonmark.model.audit import entry
 from noonmark.model.caller import Caller
 from noonmark.model.ids import job_text, subscription_text
-from noonmark.model.notice import DELIVER_QUEUE, DELIVER_TASK
+from noonmark.model.notice import DELIVER_QUEUE, DELIVER_TASK, DELIVERY_REFUSED
 from noonmark.model.policy import Retry
-from noonmark.node.loops.deliverer import NOT_RETRIED
 from noonmark.notify.send import service_scheme
 from noonmark.store import subscriptions as store
 from noonmark.store.audit import record
@@ -20,7 +19,7 @@ from noonmark.store.connect import Connection
 from noonmark.store.subscriptions import SubscriptionRecord
 from noonmark.wire.resources import JobSpec
 
-RETRY = Retry(max_attempts=10, base_s=5.0, factor=4.0, max_delay_s=6 * 3600.0, no_retry=(NOT_RETRIED,))
+RETRY = Retry(max_attempts=10, base_s=5.0, factor=4.0, max_delay_s=6 * 3600.0, no_retry=(DELIVERY_REFUSED,))
 """Half a day from the first attempt to the last, 20 hours at most."""
 TIMEOUT_S = 60.0
 _SECRET_BYTES = 32

@@ -13,17 +13,16 @@ import structlog
 
 from noonmark.clock import monotonic_s, to_datetime
 from noonmark.model.ids import WorkerId
-from noonmark.model.notice import DELIVER_QUEUE, DELIVER_TASK
+from noonmark.model.notice import DELIVER_QUEUE, DELIVER_TASK, DELIVERY_REFUSED
 from noonmark.model.reason import Outcome
 from noonmark.node import dispatch
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.notify.send import Refused, Sender, Undelivered
 from noonmark.store.notices import load_target
 from noonmark.wire.worker import Claim, Heartbeat, Register, Report, ReportItem, RunGrant
 
 MAX_AT_ONCE = 32
-NOT_RETRIED = "noonmark.Refused"
 _UNDELIVERED = "noonmark.Undelivered"
 _WAIT_S = 20.0
 
@@ -107,7 +106,7 @@ class DelivererLoop(Loop):
         except TimeoutError:
             outcome, error = Outcome.TIMED_OUT, f"it took longer than its timeout of {timeout_s:g} s"
         except Refused as refused:
-            outcome, kind, error = Outcome.FAILED, NOT_RETRIED, str(refused)
+            outcome, kind, error = Outcome.FAILED, DELIVERY_REFUSED, str(refused)
         except Undelivered as failed:
             outcome, kind, error = Outcome.FAILED, _UNDELIVERED, str(failed)
         except Exception as failed:

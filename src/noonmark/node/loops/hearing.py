@@ -4,7 +4,7 @@ A node that slept past its lease keeps quiet: what it reads now was said while i
 """
 
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.store.workers import see_workers
 
 

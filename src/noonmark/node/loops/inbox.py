@@ -9,7 +9,7 @@ from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.node.commands.dead_letters import park_paused
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.planning.runs import asleep_beyond, make_run
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from noonmark.clock import monotonic_s
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 
 _EVERY_S = 0.25
 

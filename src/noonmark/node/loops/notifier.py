@@ -13,7 +13,7 @@ import structlog
 from noonmark.clock import NEVER_US, monotonic_s
 from noonmark.model.ids import JobId, shard_of
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.schedule import Recurrence
 from noonmark.schedule import recurrence as read_recurrence
 from noonmark.schedule.zones import tz_version

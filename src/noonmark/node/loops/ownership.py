@@ -17,7 +17,7 @@ from noonmark.clock import SECOND_US, monotonic_s
 from noonmark.model.ids import WorkerId
 from noonmark.model.run import GrantRow, RunRow
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.shard.assignment import moves
 from noonmark.shard.listening import NodeLife, last_heard_us
 from noonmark.store.connect import Connection

@@ -2,7 +2,7 @@
 
 from noonmark.model.ids import TenantId
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.store.tenants import load_tenants
 
 

@@ -13,7 +13,7 @@ from noonmark.clock import SECOND_US
 from noonmark.errors import NotOwner
 from noonmark.model.run import RunRow
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.schedule import Slice
 from noonmark.store.connect import Connection
 from noonmark.store.tick import load_missed_ends, tick
