@@ -233,7 +233,7 @@ COLD = {
         estimate_jobs_by_schedule fetch_holder fetch_job_ids fetch_job_versions fetch_jobs fetch_key fetch_run
         fetch_subscription fetch_tasks fetch_tenant fetch_version_at fetch_worker_names find_gap find_policies
         follow_jobs follow_runs has_keys list_attempts list_audit list_audit_of_subject list_dead
-        list_dead_of_job list_deliveries list_doings list_ended_runs list_ended_runs_of_job list_expiring_keys
+        list_dead_of_job list_deliveries list_audit_facts list_ended_runs list_ended_runs_of_job list_expiring_keys
         list_job_events list_job_versions list_jobs list_keys list_labelled_jobs list_live_runs
         list_live_runs_of_job list_matching_jobs list_nodes list_running_runs list_shards list_subscriptions
         list_tenants list_workers load_spec size_up_jobs""",

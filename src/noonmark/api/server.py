@@ -100,7 +100,7 @@ async def serve(
     if inherited is not None:
         node.board = Board(inherited.pages, config.process)
         server.handed = HandedConnections(inherited.channel, server)
-        chores.append(asyncio.create_task(_keep_told(node, server.handed)))
+        chores.append(asyncio.create_task(_keep_page(node, server.handed)))
     running = asyncio.create_task(node.run())
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     log.info("listening", address=address)
@@ -123,12 +123,12 @@ async def serve(
     serving.result()
 
 
-async def _keep_told(node: Node, handed: HandedConnections) -> None:
+async def _keep_page(node: Node, handed: HandedConnections) -> None:
     """The siblings always; the parent once, when the process is ready: it prefers those that have been."""
-    told = False
+    announced = False
     while True:
         node.write_page()
-        if node.balanced and not told:
+        if node.balanced and not announced:
             handed.say(READY)
-            told = True
-        await asyncio.sleep(WRITE_S if told else _LOOK_S)
+            announced = True
+        await asyncio.sleep(WRITE_S if announced else _LOOK_S)

@@ -9,7 +9,7 @@ Invariants
 - Before a unit begins, the outbox is taken and the unit's `prepare` runs, with no event between the two; the outbox is
   committed first. So a unit sees in the database all that was decided before its `prepare`; what is decided later is
   still in the outbox.
-- Runs that a commit made by itself (the next links of fixed delays) are in memory before the unit's action begins. What
+- Runs that a commit made by itself (the next runs of fixed delays) are in memory before the unit's action begins. What
   the unit's `prepare` took out of memory may be there again in the shape of such a run, so its action looks once more.
 - The page to read is chosen together with the outbox that is committed before it: what is passed over later sets a new
   mark.

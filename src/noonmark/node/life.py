@@ -173,7 +173,7 @@ class Life:
             self.policies.update(await load_policies(connection, missing))
 
     async def _admit_followers(self, rows: list[RunRow]) -> None:
-        """The next links of fixed delays were made by the commit that ended the ones before them."""
+        """Takes in the next runs of fixed delays, which the commit that ended the runs before them has made."""
         await self.know_policies(self.connection, {row.policy_id for row in rows})
         for row in rows:
             if not row.sleeps:

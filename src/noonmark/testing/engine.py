@@ -206,7 +206,7 @@ class Engine:
         return min((at_us for at_us in (*times, self.owner.next_due_us()) if at_us is not None), default=None)
 
     @property
-    def unsettled(self) -> bool:
+    def has_more_to_do(self) -> bool:
         """Something more is to be done at this moment."""
         return bool(self.owner.outbox) or (not self.down and any(True for _ in self.owner.heads()))
 

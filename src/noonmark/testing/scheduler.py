@@ -191,7 +191,7 @@ class Scheduler:
             for grant_id, live in self.engine.tick():
                 self._work.start(grant_id, live, self.engine.policies[live.policy_id])
             self._loop.run_ready()
-            if not self.engine.unsettled:
+            if not self.engine.has_more_to_do:
                 return
 
     def _outside_of_loops(self, step: Callable[[], None]) -> None:

@@ -103,7 +103,7 @@ class Reports:
         node.outbox_filled.clear()
 
     async def deliver(self, worker_id: int, node: NodeClient) -> None:
-        """Sends one group from the node's outbox and settles what the answer says."""
+        """Sends one group from the node's outbox and does what the answer says."""
         items = self._take(node)
         if items:
             await self._send(worker_id, node, items)

@@ -36,7 +36,7 @@ _log = structlog.get_logger("noonmark.api")
 
 TRUSTED_S = 10.0
 REFRESH_S = 5.0
-_MOST_KEPT = 10_000
+_MAX_KEPT = 10_000
 _TOUCH_LOOK_S = 5.0
 _TOUCH_EVERY_S = 60.0
 _AWAY = (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, Unavailable)
@@ -175,7 +175,7 @@ class KeyRing:
             return known
         self._known.pop(digest, None)
         self._known[digest] = known
-        if len(self._known) > _MOST_KEPT:
+        if len(self._known) > _MAX_KEPT:
             del self._known[next(iter(self._known))]
         return known
 

@@ -90,8 +90,8 @@ def read_signature(endpoint: Endpoint) -> HandlerSignature:
         elif header is not None:
             parameters.append(Parameter("header", header, name, kind, parameter.default))
         elif _is_value(kind):
-            told = next((mark.name for mark in marks if isinstance(mark, Query)), name)
-            parameters.append(Parameter("query", told, name, kind, parameter.default))
+            query_name = next((mark.name for mark in marks if isinstance(mark, Query)), name)
+            parameters.append(Parameter("query", query_name, name, kind, parameter.default))
         else:
             provided[name] = kind
     body = declared.get(_BODY)

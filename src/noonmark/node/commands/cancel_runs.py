@@ -30,7 +30,7 @@ async def cancel_run(life: Life, command: CancelRun) -> None:
     shard = shard_of(key[0])
     in_memory = False
 
-    def told(now_us: int) -> Entry:
+    def audit_entry(now_us: int) -> Entry:
         return entry(command.caller, command.tenant_id, now_us, "run.cancel", run_text(key))
 
     def cancel_in_memory() -> None:
@@ -42,7 +42,7 @@ async def cancel_run(life: Life, command: CancelRun) -> None:
             in_memory = True
             now_us = life.clock.now_us()
             life.owner.cancel(key, now_us)
-            life.owner.outbox.audit.append(told(now_us))
+            life.owner.outbox.audit.append(audit_entry(now_us))
             life.owner.outbox.requests += request_rows(command, {shard: None}, now_us)
 
     async def action(connection: Connection) -> None:
@@ -58,7 +58,7 @@ async def cancel_run(life: Life, command: CancelRun) -> None:
             await record_end(connection, [row], Outcome.CANCELLED, Reason.CANCELLED, now_us)
             ends = [FixedDelayEnd(row.shard, row.job_id, row.nominal_us, now_us)]
             followers = await follow_fixed_delays(connection, ends)
-            await record(connection, [told(now_us)])
+            await record(connection, [audit_entry(now_us)])
             await remember(connection, command, {shard: None}, now_us)
         await admit(life, connection, followers)
 
@@ -76,7 +76,7 @@ async def cancel_runs(life: Life, command: CancelRuns) -> StoppedCounts:
         raise no_job()
     states: dict[int, State | None] = {}
 
-    def told(now_us: int, counts: StoppedCounts) -> Entry:
+    def audit_entry(now_us: int, counts: StoppedCounts) -> Entry:
         after = msgspec.json.encode(counts).decode()
         return entry(command.caller, command.tenant_id, now_us, "job.cancel", job_text(job_id), after=after)
 
@@ -89,7 +89,7 @@ async def cancel_runs(life: Life, command: CancelRuns) -> StoppedCounts:
         for key in [key for key in life.owner.live if key[0] == job_id]:
             states[key[1]] = life.owner.cancel(key, now_us)
         if states:
-            life.owner.outbox.audit.append(told(now_us, in_memory()))
+            life.owner.outbox.audit.append(audit_entry(now_us, in_memory()))
 
     async def action(connection: Connection) -> StoppedCounts:
         now_us = life.clock.now_us()
@@ -100,7 +100,7 @@ async def cancel_runs(life: Life, command: CancelRuns) -> StoppedCounts:
             ends = [FixedDelayEnd(row.shard, row.job_id, row.nominal_us, now_us) for row in rows]
             followers = await follow_fixed_delays(connection, ends) if ends else []
             if rows:
-                await record(connection, [told(now_us, StoppedCounts(len(rows), 0))])
+                await record(connection, [audit_entry(now_us, StoppedCounts(len(rows), 0))])
         await admit(life, connection, followers)
         found = in_memory()
         counts = StoppedCounts(found.cancelled + len(rows), found.stopping)

@@ -40,8 +40,8 @@ async def redrive(
             done = [key in taken for key in keys]
             if rows:
                 subject, after = audit_details([row.key for row in rows])
-                told = entry(command.caller, command.tenant_id, now_us, "dead.redrive", subject, after=after)
-                await record(connection, [told])
+                audit_entry = entry(command.caller, command.tenant_id, now_us, "dead.redrive", subject, after=after)
+                await record(connection, [audit_entry])
             await remember(connection, command, answers(done), now_us)
         await admit(life, connection, [row for row in rows if row.job_id not in paused])
         return done
@@ -60,8 +60,8 @@ async def discard_runs(life: Life, command: DiscardRuns) -> list[bool]:
             done = [key in removed for key in command.runs]
             if gone:
                 subject, before = audit_details(gone)
-                told = entry(command.caller, command.tenant_id, now_us, "dead.discard", subject, before=before)
-                await record(connection, [told])
+                audit_entry = entry(command.caller, command.tenant_id, now_us, "dead.discard", subject, before=before)
+                await record(connection, [audit_entry])
             await remember(connection, command, by_shard(shards, done), now_us)
         return done
 

@@ -1,4 +1,4 @@
-"""Runs that end without an attempt, and how many of them are told in the audit."""
+"""Runs that end without an attempt, and how many of them are details in the audit."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from noonmark.model.run import AttemptRow, RunRow
 from noonmark.store.commit_steps import copy_attempts
 from noonmark.store.connect import Connection
 
-_MAX_TOLD = 10
+_MAX_NAMED = 10
 """So many runs are named in one entry of the audit."""
 
 
@@ -28,5 +28,5 @@ def audit_details(keys: Sequence[RunKey]) -> tuple[str, str]:
     """Many runs as one entry of the audit: under their job, if they have one in common; how many, and the first."""
     first = keys[0][0]
     subject = job_text(first) if all(job_id == first for job_id, _ in keys) else "runs"
-    told = {"count": len(keys), "runs": [run_text(key) for key in keys[:_MAX_TOLD]]}
-    return subject, msgspec.json.encode(told).decode()
+    details = {"count": len(keys), "runs": [run_text(key) for key in keys[:_MAX_NAMED]]}
+    return subject, msgspec.json.encode(details).decode()

@@ -54,8 +54,8 @@ def _make(life: Life, command: Command[Any], submissions: Sequence[Submission], 
         life.owner.create(row, now_us)
         rows.append(row)
     subject, after = audit_details([(row.job_id, row.nominal_us) for row in rows])
-    told = entry(command.caller, command.tenant_id, now_us, "run.submit", subject, after=after)
-    life.owner.outbox.audit.append(told)
+    audit_entry = entry(command.caller, command.tenant_id, now_us, "run.submit", subject, after=after)
+    life.owner.outbox.audit.append(audit_entry)
     return rows
 
 

@@ -53,7 +53,7 @@ async def create(connection: Connection, caller: Caller, tenant_id: int, new: Su
                 f"there is a subscription {new.name!r} already", field="name", fix="choose another name, or change it"
             )
         subject = subscription_text(number)
-        done = entry(caller, tenant_id, new.created_us, "subscription.create", subject, after=_told(new))
+        done = entry(caller, tenant_id, new.created_us, "subscription.create", subject, after=_audit_details(new))
         await record(connection, [done])
     return number
 
@@ -70,7 +70,7 @@ async def change(
         subject = subscription_text(changed.subscription_id)
         done = entry(
             caller, tenant_id, changed.updated_us, "subscription.change", subject,
-            before=_told(before), after=_told(changed),
+            before=_audit_details(before), after=_audit_details(changed),
         )  # fmt: skip
         await record(connection, [done])
 
@@ -99,7 +99,7 @@ async def delete(connection: Connection, caller: Caller, tenant_id: int, subscri
         before = await _locked(connection, tenant_id, subscription_id)
         await store.delete_subscription(connection, tenant_id, subscription_id)
         subject = subscription_text(subscription_id)
-        done = entry(caller, tenant_id, now_us, "subscription.delete", subject, before=_told(before))
+        done = entry(caller, tenant_id, now_us, "subscription.delete", subject, before=_audit_details(before))
         await record(connection, [done])
 
 
@@ -116,7 +116,7 @@ async def _locked(connection: Connection, tenant_id: int, subscription_id: int) 
     return found
 
 
-def _told(one: SubscriptionRecord) -> str:
+def _audit_details(one: SubscriptionRecord) -> str:
     return msgspec.json.encode(
         {
             "name": one.name,

@@ -138,15 +138,15 @@ class DelivererLoop(Loop):
         except msgspec.MsgspecError as error:
             raise Refused(f"the input is no notice: {error}") from None
         began_s = monotonic_s()
-        told: dict[str, object] = {"event": event.id, "type": event.type}
+        result: dict[str, object] = {"event": event.id, "type": event.type}
         if target.kind == "webhook":
             secrets = [secret for secret in (target.secret, target.old_secret) if secret]
             now = to_datetime(self._life.clock.now_us())
-            told["status"] = await self._sender.webhook(target.url, secrets, event.id, body, now)
+            result["status"] = await self._sender.webhook(target.url, secrets, event.id, body, now)
         else:
             await self._sender.apprise(target.url, body)
-        told["took_ms"] = round((monotonic_s() - began_s) * 1000)
-        return msgspec.json.encode(told).decode()
+        result["took_ms"] = round((monotonic_s() - began_s) * 1000)
+        return msgspec.json.encode(result).decode()
 
 
 class DeliveryHeartbeatLoop(Loop):

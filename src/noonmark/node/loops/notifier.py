@@ -50,12 +50,12 @@ class NotifierLoop(Loop):
         """Set once there is a subscription: until then nobody has anything to deliver."""
 
     async def tick(self) -> None:
-        life, watch = self._life, self._life.owner.notice_rules
+        life, rules = self._life, self._life.owner.notice_rules
         await self.refresh()
         now_us = life.clock.now_us()
-        watch.send_folded(now_us, life.owner.outbox)
-        if watch.late_us < NEVER_US and any(now_us - due_us > watch.late_us for _, _, due_us in life.owner.heads()):
-            watch.waiting(list(life.owner.live.values()), now_us, life.owner.outbox)
+        rules.send_folded(now_us, life.owner.outbox)
+        if rules.late_us < NEVER_US and any(now_us - due_us > rules.late_us for _, _, due_us in life.owner.heads()):
+            rules.waiting(list(life.owner.live.values()), now_us, life.owner.outbox)
         await self._look_for_silence()
         if life.owner.outbox:
             life.committer.wake()
@@ -100,16 +100,16 @@ class NotifierLoop(Loop):
         self._look(found[:MAX_WATCHED], self._life.clock.now_us())
 
     def _look(self, found: list[tuple[Expectation, str | None]], now_us: int) -> None:
-        """Tells of the jobs whose time of grace is over, and notes when to look at the others again."""
+        """Sends notices of the jobs whose time of grace is over, and notes when to look at the others again."""
         life = self._life
         soonest: dict[JobId, int] = {}
         for known, text in found:
             job_id = JobId(known.job_id)
             rule = life.owner.notice_rules.rules.get(known.subscription_id)
             trouble = life.owner.notice_rules.troubles.get(job_id)
-            told = trouble is not None and known.subscription_id in trouble.silent_for
+            has_notice = trouble is not None and known.subscription_id in trouble.silent_for
             from_us = expected_us(known, None if text is None else self._recurrence(text))
-            if rule is None or from_us is None or told:
+            if rule is None or from_us is None or has_notice:
                 continue  # a success, or another occurrence, is seen when all is read again
             if from_us + known.grace_us > now_us:
                 soonest[job_id] = min(soonest.get(job_id, NEVER_US), from_us + known.grace_us)
