@@ -26,7 +26,6 @@ class StallGuard:
         self._limit_s = limit_s
         self._armed = False
         self._suspected = False
-        self.stalls = 0
 
     def start(self) -> None:
         if self._limit_s <= 0 or threading.current_thread() is not threading.main_thread():
@@ -64,7 +63,6 @@ class StallGuard:
         if blocked:
             self._suspected = False
             signal.setitimer(signal.ITIMER_REAL, self._limit_s)
-            self.stalls += 1
             raise LoopBlocked(
                 f"this async function held up the worker's event loop for more than {self._limit_s:g} s: "
                 "await, or make it a plain function (mode='thread' or 'process')"
