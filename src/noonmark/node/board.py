@@ -1,12 +1,12 @@
-"""What the processes of one node tell each other: a page each, in memory that outlives the process.
+"""How the processes of one node see each other: each writes a page, in memory that outlives the process.
 
 The parent of the processes makes the pages (files without a name) and every process inherits all of them. Each writes
-its own page every `WRITE_S` and whenever it is asked; any of them answers for the whole node from the pages. Nobody
-waits for anybody: a sibling that hangs or is dead is seen by the age of its page.
+its own page every `WRITE_S` and whenever it is asked; any of them answers for the whole node from the pages. No
+process waits for another: one that hangs or is dead is known by the age of its page.
 
 Invariants
-- Page k is written by process k alone. Its replacement goes on from what the page says: a count that was told once is
-  never taken back, so sums over the processes only grow.
+- Page k is written by process k alone. Its replacement goes on from the counts in the page, so sums over the
+  processes only grow.
 - Gauges and readiness count only from a page that is younger than `STALE_S`; counts do from any.
 - A page that is read while it is written shows by its checksum, and the one read before it stands in.
 """

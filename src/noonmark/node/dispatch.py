@@ -79,7 +79,7 @@ async def claim(life: Life, message: Claim, tenant_id: TenantId | None) -> Claim
     try:
         return await _answer(life, granted)
     except BaseException:
-        # Nothing of it has left the node, so nobody can have started it.
+        # Nothing of it has left the node, so no worker can have started it.
         life.owner.return_grant(granted.grant_id, life.clock.now_us())
         life.committer.wake()
         raise
@@ -167,7 +167,7 @@ def _plain(item: ReportItem) -> bool:
 
 
 def _clean(item: ReportItem) -> ReportItem:
-    """What a worker says of itself must never break the transaction that it shares with others."""
+    """A worker's text shares a transaction with others' rows, and must never break it."""
     outcome = item.outcome
     if outcome not in _REPORTABLE:
         outcome = Outcome.FAILED

@@ -1,7 +1,7 @@
-"""The node: begins life after life, and answers for the one that is going on.
+"""The node: one process that lives one life after another, and that the API asks for everything.
 
-A failed life is followed by the next at once, then after a growing pause while the database cannot be reached. A stop
-commits what was decided, gives the shards back and ends the node's row, so that others take over at once.
+When a life fails, the next begins at once; while the database cannot be reached, the pauses between lives grow. A stop
+commits all decisions, gives the shards back and ends the node's row, so that other nodes take over at once.
 """
 
 import asyncio
@@ -60,14 +60,14 @@ class Node:
         self.sleep_watch = SleepWatch(config.lease_s)
         self._stopping = asyncio.Event()
         self.board: Board | None = None
-        """What the other processes of this node say, if it has several."""
+        """The pages of all processes of this node, if it has several."""
         self.living = asyncio.Event()
         """Set while there is a life."""
 
     # -- lives -------------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Until `stop`; then everything has been handed over."""
+        """Runs until `stop`, and returns when other nodes can take over."""
         watching = asyncio.create_task(self.sleep_watch.run())
         try:
             await self._run()
@@ -172,7 +172,7 @@ class Node:
         self.metrics.commit_seconds.observe(seconds)
         self.metrics.commit_rows.observe(len(batch.created) + len(batch.ended) + len(batch.attempts))
 
-    # -- what the API asks -------------------------------------------------------------------------------------------
+    # -- for the API ------------------------------------------------------------------------------------------------
 
     @property
     def pool(self) -> Pool:
@@ -189,7 +189,7 @@ class Node:
 
     @property
     def balanced(self) -> bool:
-        """This process is ready, whatever the others of the node are."""
+        """This process is ready; the node's other processes may not be."""
         return self._life is not None and self._life.trusted and self._life.balanced.is_set()
 
     def write_page(self) -> None:
@@ -215,7 +215,7 @@ class Node:
         return None if owner is None else self._life.ownership.nodes.get(owner)
 
     def metrics_text(self) -> bytes:
-        """Of all processes of the node."""
+        """The metrics of all processes of the node."""
         if self.board is None:
             return self.metrics.text()
         self.write_page()
@@ -241,17 +241,17 @@ class Node:
         return cast(Answer, (await self.performed(command)).answer)
 
     async def performed(self, command: Command[Any]) -> Performed:
-        """The same, and whether it was done before under its key."""
+        """As `perform`; also says whether the command was done before under its key."""
         return await perform(self, self._others.send, command)
 
     async def carry_out(self, command: Command[Any]) -> Performed:
-        """Here and nowhere else."""
+        """Carries the command out on this node; fails if another owns one of its shards."""
         if self._life is None:
             raise NotOwner("the node is joining the fleet")
         return await carry_out(self._life, command)
 
     def read_command(self, body: bytes, signature: str) -> Command[Any] | None:
-        """A command that another node has sent; None if none of ours has."""
+        """Reads a command from another node; None if its signature is wrong."""
         return read_command(self._others.secret, body, signature)
 
     @property

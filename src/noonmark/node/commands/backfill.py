@@ -1,6 +1,6 @@
 """Makes up for occurrences of the past that have no run: made under their own nominal times, so never twice.
 
-Only what the ticks have passed is looked at: a later occurrence may still get its run from them.
+Only occurrences that the ticks have passed are looked at: a later one may still get its run from a tick.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _AT_ONCE = 1_000
 
 
 async def backfill_job(life: Life, command: BackfillJob) -> Backfilled:
-    """The key of its request is written last: sent again before that, it finds what was made, and makes the rest."""
+    """The request's key is written last: if it is sent again before that, it makes the runs that are missing."""
     tenant_id, limit = command.tenant_id, command.limit
     job = await known_job(life, tenant_id, command.job_id)
     if not job.active:

@@ -1,4 +1,4 @@
-"""The first key, made at the database itself: nobody can ask a node for it."""
+"""The first key, made at the database itself: without a key, a node answers no request."""
 
 import getpass
 from collections.abc import AsyncIterator

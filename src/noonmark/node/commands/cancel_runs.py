@@ -1,7 +1,7 @@
-"""Runs are cancelled: those that wait end now, those that workers have are asked to stop, which outlives their owner.
+"""Cancels runs: a waiting run ends now; for a running one, the worker is asked to stop, also under the next owner.
 
-What is in memory is cancelled there when the turn begins, and its ends are in the outbox; what is in rows alone (it
-sleeps, is parked or was spilled) ends in the turn's own transaction, which leaves the others' rows alone.
+Runs in memory are cancelled there when the turn begins, and their ends go to the outbox. Runs in rows alone (they
+sleep, are parked or were spilled) end in the turn's own transaction, which leaves the others' rows alone.
 """
 
 import msgspec
@@ -104,7 +104,7 @@ async def cancel_runs(life: Life, command: CancelRuns) -> StoppedCounts:
         await admit(life, connection, followers)
         found = in_memory()
         counts = StoppedCounts(found.cancelled + len(rows), found.stopping)
-        # With what was cancelled in memory, which is committed after this.
+        # With the runs that were cancelled in memory, which are committed after this.
         life.owner.outbox.requests += request_rows(command, {shard: counts}, now_us)
         return counts
 

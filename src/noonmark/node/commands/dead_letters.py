@@ -26,7 +26,10 @@ async def redrive_runs(life: Life, command: RedriveRuns) -> list[bool]:
 async def redrive(
     life: Life, command: Command[Any], keys: Sequence[RunKey], answers: Callable[[list[bool]], Mapping[int, Any]]
 ) -> list[bool]:
-    """Whether each was a dead letter and is a run again. `answers` makes of that what the command's key leads to."""
+    """Whether each was a dead letter and is a run again.
+
+    `answers` turns that into the answers that are kept under the command's key.
+    """
     shards = {shard_of(job_id) for job_id, _ in keys}
 
     async def action(connection: Connection) -> list[bool]:

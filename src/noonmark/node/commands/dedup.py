@@ -29,7 +29,7 @@ from noonmark.wire.resources import Submission
 
 
 class _Made(NamedTuple):
-    """What a commit will make, over all requests that share it."""
+    """The rows of one commit, over all requests that share it."""
 
     rows: list[RunRow]
     known: dict[DedupKey, RunKey]

@@ -1,6 +1,6 @@
-"""Skips an occurrence: it never fires, whoever owns the shard and whatever becomes of the job.
+"""Skips an occurrence: it never fires, also after a change of the job or of the shard's owner.
 
-States of an occurrence that somebody wants to skip
+States of an occurrence that is to be skipped
     to come          its time goes into the job's `skips`, which every tick reads, and into history as withdrawn
     run waits        the run is withdrawn with the reason, and its time goes into `skips` as well
     run has started  refused: it can only be cancelled

@@ -1,4 +1,4 @@
-"""Runs that somebody asks for: made in memory, durable with the next commit; with jobs in memory nothing is read."""
+"""Makes submitted runs in memory; the next commit makes them durable. If their jobs are in memory, nothing is read."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -49,7 +49,7 @@ class DelivererLoop(Loop):
         self._grants: dict[int, int] = {}
         """How many runs of each grant are still going."""
         self._stopped: set[tuple[int, int]] = set()
-        """Runs that somebody has cancelled."""
+        """Runs that were cancelled."""
         self._room = asyncio.Event()
 
     async def start(self) -> None:
@@ -62,7 +62,7 @@ class DelivererLoop(Loop):
         await self._sender.__aexit__(None, None, None)
 
     async def tick(self) -> None:
-        """Claims what there is room for, and sets out to deliver it."""
+        """Claims as many notices as there is room for, and begins to deliver them."""
         if not self._life.owner.fleet.knows(WorkerId(self._worker_id)):
             await self._register()
         self._room.clear()
@@ -78,7 +78,7 @@ class DelivererLoop(Loop):
             self._going[run.job_id, run.nominal_us] = asyncio.create_task(self._carry_out(answer.grant, run, timeout_s))
 
     async def beat(self) -> None:
-        """Says which grants are held, and stops what somebody cancelled."""
+        """Says which grants are held, and stops deliveries that were cancelled."""
         if not self._life.owner.fleet.knows(WorkerId(self._worker_id)):
             return
         answer = await dispatch.heartbeat(self._life, Heartbeat(self._worker_id, list(self._grants)), None)

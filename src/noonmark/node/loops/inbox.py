@@ -1,6 +1,6 @@
 """Drains the inbox: submissions that users made inside their own SQL transactions.
 
-The inbox is asked every `inbox_s` and again at once while it has rows; nobody needs to ring, so users' commits are
+The inbox is asked every `inbox_s` and again at once while it has rows; no bell is needed, so users' commits are
 never serialised behind a notification.
 """
 

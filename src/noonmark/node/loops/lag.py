@@ -1,4 +1,4 @@
-"""Measures how late the event loop runs what is due: a node that is out of breath shows it here first."""
+"""Measures how late the event loop runs a due callback: a node under too much load shows it here first."""
 
 from collections.abc import Callable
 

@@ -1,7 +1,7 @@
-"""Keeps what the owner knows of subscriptions, and looks for what no event brings: lateness and silence.
+"""Keeps the owner's subscriptions fresh, and finds lateness and silence, which no event brings.
 
-Each second it asks whether subscriptions changed, tells what quiet times have folded, and looks for runs that wait too
-long. A job's silence is looked for at the moment when its grace is over, by what the database says then; which jobs are
+Each second it asks whether subscriptions changed, sends the notices that quiet times have folded, and looks for runs
+that wait too long. A job's silence is looked for in the database when its grace is over; which jobs are
 watched for it is read again every half minute, so a new job is watched at most that much later.
 """
 
@@ -33,7 +33,7 @@ log = structlog.get_logger("noonmark.notifier")
 class NotifierLoop(Loop):
     name = "notifier"
     vital = False
-    """If it fails, nobody is told for a while; the jobs themselves go on."""
+    """If it fails, notices wait for a while; the jobs themselves go on."""
 
     def __init__(self, life: Life) -> None:
         super().__init__(EVERY_S)
@@ -47,7 +47,7 @@ class NotifierLoop(Loop):
         self._recurrences: dict[str, Recurrence] = {}
         self._tz_version = ""
         self.subscribed = asyncio.Event()
-        """Set once there is a subscription: until then nobody has anything to deliver."""
+        """Set once there is a subscription: until then there is nothing to deliver."""
 
     async def tick(self) -> None:
         life, rules = self._life, self._life.owner.notice_rules
@@ -61,7 +61,7 @@ class NotifierLoop(Loop):
             life.committer.wake()
 
     async def refresh(self) -> None:
-        """Reads the subscriptions, if they have changed. One at a time, so that what was read earlier never wins."""
+        """Reads the subscriptions, if they have changed. One call at a time, so that an older reading never wins."""
         life = self._life
         async with self._reading:
             version, any_there = await peek_subscriptions(life.pool)

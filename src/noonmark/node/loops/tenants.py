@@ -1,4 +1,4 @@
-"""Keeps what the owner knows of tenants fresh: their weights."""
+"""Keeps the tenants' weights in the owner's memory fresh."""
 
 from noonmark.model.ids import TenantId
 from noonmark.node.life import Life
