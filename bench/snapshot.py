@@ -15,7 +15,7 @@ import asyncpg
 from bench.database import Database, fresh_database
 from bench.fleet import Fleet
 from bench.latency import RunTime, percentile, run_times
-from bench.machine import postgres_cpu_s
+from bench.machine import family_cpu_s
 from bench.question import Question, Sample
 from bench.sustain import add_load_options, create_jobs, latencies, offer
 from noonmark.clock import SECOND_US
@@ -85,7 +85,7 @@ async def _mark(database: Database) -> _Mark:
     ended = await database.value(
         "SELECT sum(n_tup_ins)::bigint FROM pg_stat_user_tables WHERE schemaname = 'noonmark' AND relname ~ '^attempt_'"
     )
-    return _Mark(postgres_cpu_s(database.postmaster), ended)
+    return _Mark(family_cpu_s(database.postmaster), ended)
 
 
 def _by_minute(times: list[RunTime], marks: list[_Mark], from_us: int) -> dict[str, float]:

@@ -14,7 +14,7 @@ import asyncpg
 
 from bench.database import Database, fresh_database
 from bench.load import TENANT, intern_policy, load_jobs
-from bench.machine import postgres_cpu_s
+from bench.machine import family_cpu_s
 from bench.result import shown
 from noonmark.clock import SECOND_US, monotonic_s
 from noonmark.store.connect import OWNER_SETTINGS, Connection, connect
@@ -99,7 +99,7 @@ async def _measure(database: Database, way: _Way, seconds: int, *, held: bool) -
         await holder.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         await holder.fetchval("SELECT count(*) FROM noonmark.job")
     connection = await connect(database.url, OWNER_SETTINGS)
-    marks = [(0, postgres_cpu_s(database.postmaster))]
+    marks = [(0, family_cpu_s(database.postmaster))]
     began_s, runs, number, kept_s = monotonic_s(), 0, 0, 0
     while (spent_s := monotonic_s() - began_s) < seconds:
         now_us = int(await connection.fetchval("SELECT clock_timestamp()"))
@@ -110,7 +110,7 @@ async def _measure(database: Database, way: _Way, seconds: int, *, held: bool) -
         await _work(connection, way, keys, number, policy_id)
         runs, number = runs + _BATCH, number + 1
         if spent_s > seconds * len(marks) / 3:
-            marks.append((runs, postgres_cpu_s(database.postmaster)))
+            marks.append((runs, family_cpu_s(database.postmaster)))
     rate = runs / (monotonic_s() - began_s)
     takeover_s = -monotonic_s()
     await connection.fetchval(_LIVE.format(table=f"{way.schema}.run"), 1)
@@ -118,7 +118,7 @@ async def _measure(database: Database, way: _Way, seconds: int, *, held: bool) -
     if not way.deletes:
         await slices.keep(kept_s + 10 * _SLICE_S, 1)
     await database.execute("VACUUM noonmark.run, noonmark.grant, noonmark.attempt")
-    marks.append((runs, postgres_cpu_s(database.postmaster)))
+    marks.append((runs, family_cpu_s(database.postmaster)))
     await connection.close()
     await holder.close()
     (_, start_s), (first, first_s), (second, second_s), (_, end_s) = marks[0], marks[1], marks[-2], marks[-1]
