@@ -4,7 +4,7 @@ Each method is one transaction and happens at one instant. That is what the row 
 ones: declaring a node dead waits for its transactions, and later ones of it fail.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from noonmark.model.ids import shard_of
 from noonmark.model.reason import Outcome, Reason
@@ -12,12 +12,13 @@ from noonmark.model.run import AttemptRow, RunRow
 from noonmark.schedule import slices
 from noonmark.schedule.bounds import Bounded
 from noonmark.shard.listening import NodeLife
+from noonmark.store.fence import Fenced
 from tests.simulation.invariants import require
 
 GRACE_US = 1_500_000
 
 
-class Refused(Exception):
+class Refused(Fenced):
     """The database said no: the node was declared dead, or lost the shard."""
 
 
@@ -53,6 +54,7 @@ class StoredJob:
     current_run_us: int | None = None
     runs_left: int | None = None
     """Runs that a fixed delay may still make."""
+    version: int = 1
     skips: set[int] = field(default_factory=set)
     """Occurrences that somebody asked to skip."""
 
@@ -87,6 +89,8 @@ class Store:
         self.ends = {}
         """(key, attempt) -> reason: the history."""
         self.last_attempt = {}
+        self.requests = {}
+        """(tenant, key) -> {shard: row}: requests with a key that were carried out."""
 
     def run(self, key):
         return self.runs[shard_of(key[0])].get(key)
@@ -166,6 +170,7 @@ class Store:
                     attempt=rewait.attempt, failures=rewait.failures, due_us=rewait.due_us, reason=rewait.reason,
                     sleeps=rewait.sleeps,
                 )  # fmt: skip
+                self.checks.parks(key, rewait.parked, self.jobs.get(rewait.job_id))
                 (self.parked.add if rewait.parked else self.parked.discard)(key)
         for shard, nominal_us, job_id in batch.cancelling:
             row = self.run((job_id, nominal_us))
@@ -191,6 +196,9 @@ class Store:
             self.grants.pop(place, None)
         for row in batch.attempts:
             self._insert_attempt(row)
+        for effect in batch.audit:
+            self.checks.happens(effect)
+        self.keep(batch.requests)
         return [row for end in batch.fixed_delay_ends for row in self.follow(end.job_id, end.nominal_us, end.ended_us)]
 
     def follow(self, job_id, nominal_us, ended_us):
@@ -382,6 +390,39 @@ class Store:
             self.withdraw(row, Reason.CANCELLED, now_us)
             return self.follow(*key, now_us)
         return []
+
+    def change(self, node_id, job, recurrence, granted, now_us):
+        """A new version, with another schedule from now on."""
+        shard = shard_of(job.job_id)
+        changed = replace(job, version=job.version + 1)
+        self.jobs[job.job_id] = changed
+        if job.recurrence is None or recurrence is None:
+            return
+        changed.recurrence, changed.offset_us = recurrence, 0
+        if job.active:
+            self.oracle.deactivated(job, now_us, self.shards[shard].watermark_us)
+            for key, row in list(self.runs[shard].items()):
+                planned = row.job_id == job.job_id and row.reason == Reason.SCHEDULED and row.nominal_us > now_us
+                if planned and row.nominal_us not in granted:
+                    del self.runs[shard][key]
+            self.activate(node_id, changed, now_us)
+
+    def waiting(self, job_id):
+        """A job's runs that belong into memory."""
+        shard = shard_of(job_id)
+        w_us = self.shards[shard].watermark_us
+        return [
+            row
+            for key, row in self.runs[shard].items()
+            if row.job_id == job_id and row.due_us <= w_us and key not in self.parked
+        ]
+
+    def find_requests(self, tenant_id, key):
+        return list(self.requests.get((tenant_id, key), {}).values())
+
+    def keep(self, rows):
+        for row in rows:
+            self.requests.setdefault((row.tenant_id, row.key), {})[row.shard] = (row.shard, row.fingerprint, row.answer)
 
     def skip(self, node_id, job_id, nominal_us, now_us):
         """An occurrence to come never fires; if its run waits already, it ends."""
