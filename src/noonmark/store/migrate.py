@@ -94,7 +94,7 @@ async def _install(connection: Connection, shard_count: int) -> None:
 
 
 async def _write_reasons(connection: Connection) -> None:
-    """The codes by name, for whoever reads the tables by hand."""
+    """The codes by name, for reading the tables by hand."""
     await connection.executemany(
         "INSERT INTO noonmark.reason (code, name, sentence) VALUES ($1, $2, $3)"
         " ON CONFLICT (code) DO UPDATE SET name = $2, sentence = $3",

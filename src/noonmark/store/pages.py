@@ -1,4 +1,4 @@
-"""Waiting runs read back from their rows, and what a new owner reads first."""
+"""Waiting runs read back from their rows, and the rows that a new owner reads first."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Occurrences that shall not fire, and those that somebody wants to make up for."""
+"""Occurrences that are skipped, and those that a backfill looks for."""
 
 from collections.abc import Sequence
 

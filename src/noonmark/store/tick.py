@@ -1,4 +1,4 @@
-"""A tick's transaction: wake what sleeps, make what is due, move the watermark, all under the shards' terms."""
+"""A tick's transaction: moves the watermark, wakes sleeping runs and makes due ones, all under the shards' terms."""
 
 from collections.abc import Mapping, Sequence
 
@@ -54,6 +54,6 @@ async def tick_runs(connection: Connection, due: Sequence[Due], now_us: int) -> 
 async def load_missed_ends(
     connection: Connection, shards: Sequence[int], after_us: int, missed_until_us: int
 ) -> list[MissedEnd]:
-    """Schedules that came to an end for some jobs while nobody fired for these shards."""
+    """Schedules that came to an end for some jobs while these shards had no owner."""
     rows = await connection.fetch(statement("load_missed_ends"), shards, after_us, missed_until_us)
     return list(map(MissedEnd._make, rows))

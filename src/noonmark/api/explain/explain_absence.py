@@ -113,7 +113,7 @@ async def _gather(call: Call, record: JobRecord, at_us: int) -> AbsenceFacts:
 
 
 async def _deleted(call: Call, ref: str, at_us: int, error: NotFound) -> Absence:
-    """Of a job that is gone its id still leads to who deleted it; another tenant's is not to_story_lines of."""
+    """The id of a deleted job still leads to the caller that deleted it; another tenant's job stays unknown."""
     audit_facts = (
         await reads.list_audit_facts(call.node.pool, call.tenant_id, [ref], 0, call.now_us, submitted_until_us=0)
         if _is_id(ref)

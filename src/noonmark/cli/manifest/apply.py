@@ -56,7 +56,7 @@ async def apply(
 async def apply_manifests(
     api: Api, wanted: Manifests, *, prune: bool = False, yes: bool = False, details: dict[str, Any] | None = None
 ) -> ManifestPlan:
-    """Shows the plan, and unless it is a dry run carries it out. `details` go with what programs are problems."""
+    """Shows the plan, and carries it out unless this is a dry run. `details` go into the output for programs."""
     plan = await plan_for(api.client, wanted, prune=prune)
     api.show(_summary(plan, api.dry_run) | (details or {}), lambda: _drawn(plan))
     if plan.steps and not api.dry_run:
@@ -96,7 +96,7 @@ async def managed_jobs(client: Client, owner: str) -> list[Job]:
 
 
 async def carry_out(client: Client, plan: ManifestPlan) -> None:
-    """All that can be done is done; what could not is problems in one error."""
+    """Does all steps that it can; raises one error for all that failed."""
     failed: dict[str, NoonmarkError] = {}
 
     async def act(step: PlanStep) -> None:

@@ -1,4 +1,4 @@
-"""Runs that end without an attempt, and how many of them are details in the audit."""
+"""Runs that end without an attempt, and the audit's details of many runs."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What the story of a run, or of its absence, is told from."""
+"""The facts that the story of a run, or of its absence, is made from."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -20,7 +20,7 @@ class AuditFact(NamedTuple):
     action: str
     subject: str
     details: str | None
-    """JSON: what came of it."""
+    """JSON: the entry's `after`, or else its `before`."""
 
 
 class JobEvent(NamedTuple):
