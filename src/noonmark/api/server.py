@@ -25,7 +25,7 @@ _LOOK_S = 0.05
 
 
 class Inherited(NamedTuple):
-    """What a process of a node with several has from their parent."""
+    """The things that one of several processes of a node inherits from its parent."""
 
     channel: socket.socket
     """Connections to the node's public address come through it."""
@@ -49,7 +49,7 @@ class _Server(uvicorn.Server):
 
 def _listen(host: str, port: int, *, reserved: bool) -> socket.socket:
     family, kind, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    # Naming the protocol is what makes asyncio turn Nagle's algorithm off.
+    # asyncio turns Nagle's algorithm off only if the protocol is named.
     listener = socket.socket(family, kind, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if reserved:  # the parent has bound it too, without listening

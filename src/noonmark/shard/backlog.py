@@ -8,7 +8,7 @@ Invariant: every waiting run of an owned shard whose time has come is in memory,
 mark in that shard, or at or above the shard's scan cursor.
 
 A page is read from a mark upwards. While it is read the mark is off, and a run that is passed over meanwhile sets a new
-one; afterwards a full page puts the mark behind its last row. Rows that are in memory already are met again and ignored.
+one; afterwards a full page puts the mark behind its last row. Rows that are in memory already are ignored.
 """
 
 from collections.abc import Iterable

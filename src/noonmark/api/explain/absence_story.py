@@ -1,4 +1,4 @@
-"""Why a job did or did not run at a time, from what is known of it: pure.
+"""PURE: why a job did or did not run at a time, from the facts about it.
 
 The first of these that holds is the answer:
     a run of that time                  ran, or the state in which it is or ended
@@ -54,12 +54,12 @@ class AbsenceVerdict(NamedTuple):
 
 
 def span_us(at_us: int) -> int:
-    """How long a time is meant that somebody writes: a whole minute without seconds, else a second."""
+    """The length of a written time: a whole minute if it has no seconds, else a second."""
     return _MINUTE_US if at_us % _MINUTE_US == 0 else SECOND_US
 
 
 def meant(context: PreviewContext, at_us: int) -> int | None:
-    """The occurrence of a schedule at the time that somebody wrote."""
+    """The occurrence of a schedule at the written time."""
     if context.recurrence is None:
         once = [one for one in context.coming if at_us <= one < at_us + span_us(at_us)]
         return once[0] if once else None
@@ -170,7 +170,7 @@ def _who(facts: AbsenceFacts, action: str, at_us: int) -> str:
 
 
 def _story(facts: AbsenceFacts) -> list[Line]:
-    """What was done to the job around that time: the last things before, the first after."""
+    """The changes of the job around that time: the last before it, the first after it."""
     earlier = [event for event in facts.events if event.at_us <= facts.at_us][:3]
     later = [event for event in facts.events if event.at_us > facts.at_us][-2:]
     lines = []

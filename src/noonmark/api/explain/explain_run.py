@@ -15,7 +15,7 @@ from noonmark.wire.resources import JobSpec
 from noonmark.wire.runs import Explanation, StoryLine
 
 _BEFORE_US = 2 * SECOND_US
-"""What was done to a job so shortly before a run may be what made it."""
+"""A change of a job so shortly before a run may have made the run."""
 
 
 async def explain_run(run_id: str, call: Call) -> Explanation:

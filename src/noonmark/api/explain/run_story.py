@@ -1,11 +1,11 @@
-"""The story of a run, first to last, from what is known of it: pure.
+"""PURE: the story of a run, first to last, from the facts about it.
 
 A line is (time, code, sentence). The codes:
     why it exists      scheduled caught_up backfilled once triggered submitted
     why it waited      due_later paused resumed waited
-    what was tried     attempt_began attempt_succeeded attempt_failed attempt_timed_out attempt_lost attempt_released
+    attempts           attempt_began attempt_succeeded attempt_failed attempt_timed_out attempt_lost attempt_released
                        attempt_cancelled
-    what came of it    backoff retry_now gave_up redriven discarded cancel_asked cancelled expired withdrawn skipped
+    outcomes           backoff retry_now gave_up redriven discarded cancel_asked cancelled expired withdrawn skipped
     where it is now    due no_worker no_place ready parked running
 """
 
@@ -86,7 +86,7 @@ def _origin(facts: RunFacts) -> Line:
 
 
 def _submission(facts: RunFacts) -> AuditFact | None:
-    """Who asked for it: the entry that names it, or the last one of its job just before its nominal time."""
+    """The caller that asked for it: from the entry that names it, or the job's last one just before its nominal time."""
     name = run_text(facts.key)
     entries = [fact for fact in facts.audit_facts if fact.action == "run.submit"]
     named = next((fact for fact in entries if name in _runs(fact)), None)
@@ -265,7 +265,7 @@ def _worker(facts: RunFacts, worker_id: int | None) -> str:
 
 
 def _error(error: str | None) -> str:
-    """Its last line, which in a traceback is what it says."""
+    """Its last line, which in a traceback is the message."""
     lines = [line.strip() for line in (error or "").splitlines() if line.strip()]
     return f": {lines[-1][:300]}" if lines else ""
 
@@ -300,7 +300,7 @@ def _complete(fact: AuditFact) -> bool:
 
 
 def length(us: int) -> str:
-    """Of a time, as precise as somebody wants to read it."""
+    """A length of time, as precise as a reader needs it."""
     seconds = max(0, us) / SECOND_US
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"

@@ -1,6 +1,6 @@
 """The OpenAPI 3.1 document, read from the table of endpoints: their signatures, their docstrings and the wire types.
 
-What every route shares (the tenant, the key, problems, idempotency, sparse fields) is added here by method and
+All that routes share (the tenant, the key, problems, idempotency, sparse fields) is added here by method and
 signature, so that a new route has it without saying so.
 """
 
@@ -44,7 +44,7 @@ class _Operation(NamedTuple):
 
     @property
     def is_noun(self) -> bool:
-        """Speaks of a tenant's things, as neither workers nor those who watch the process do."""
+        """It is about a tenant's things: not the worker protocol, and not a health check."""
         return self.row.path.startswith("/v1/") and not self.is_worker
 
     @property
