@@ -1,7 +1,7 @@
 """Ends an async function that blocks the event loop, before the nodes take the whole worker for dead.
 
 An alarm is pushed back at every tick of the loop. When the loop has not turned for `limit_s`, the alarm's handler,
-which Python runs in the middle of whatever blocks, raises `LoopBlocked` there: one run fails, with advice. The first
+which Python runs in the middle of the blocking call, raises `LoopBlocked` there: one run fails, with advice. The first
 alarm only looks, so that a worker that was itself stopped for a while (SIGSTOP) does not blame the run that it wakes
 up in. Signals reach the main thread alone; elsewhere this guard stays off.
 """

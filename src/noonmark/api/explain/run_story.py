@@ -86,7 +86,7 @@ def _origin(facts: RunFacts) -> Line:
 
 
 def _submission(facts: RunFacts) -> AuditFact | None:
-    """The caller that asked for it: from the entry that names it, or the job's last one just before its nominal time."""
+    """The caller that asked for it: from the entry that names it, or the job's last one just before its time."""
     name = run_text(facts.key)
     entries = [fact for fact in facts.audit_facts if fact.action == "run.submit"]
     named = next((fact for fact in entries if name in _runs(fact)), None)
