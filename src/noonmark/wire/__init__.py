@@ -1,1 +1,1 @@
-"""What travels between clients, workers and nodes: one struct per message, as JSON or MessagePack."""
+"""The messages between clients, workers and nodes: one struct each, as JSON or MessagePack."""

@@ -32,7 +32,7 @@ class BulkJobs(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     expect: Annotated[int, msgspec.Meta(ge=0)] | None = None
     """How many jobs match: if it is another number, nothing is done."""
     confirm: bool = False
-    """Goes ahead whatever their number."""
+    """Goes ahead with any number."""
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_BULK)] = MAX_BULK
     cursor: Annotated[str, msgspec.Meta(max_length=1000)] | None = None
     """`next_cursor` of the answer before."""

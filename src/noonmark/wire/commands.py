@@ -1,6 +1,6 @@
-"""What is asked of the owner of a job, as values: they are carried out here, or travel to the node that owns the shard.
+"""Commands to the owner of a job, as values: they are carried out here, or travel to the node that owns the shard.
 
-Every command carries who asks, for which tenant, until when it is worth carrying out (by the database's clock), and the
+Every command carries its caller, its tenant, until when it is worth carrying out (by the database's clock), and the
 key of its request, if it has one. A batch has items, each of which leads to a shard; its answer is a list in the order
 of its items, and a part of it is a batch again. Any other command has one shard and one answer.
 """
@@ -120,7 +120,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class AppliedTo(msgspec.Struct, frozen=True):
-    """What became of a definition that was declared."""
+    """The result for a definition that was declared."""
 
     job_id: JobId | None
     """None for a job that would be created."""
@@ -128,7 +128,7 @@ class AppliedTo(msgspec.Struct, frozen=True):
 
 
 class SubmittedRun(msgspec.Struct, frozen=True):
-    """A run as it stood when it was committed, so that nobody has to read it."""
+    """A run as it stood when it was committed, so that it need not be read again."""
 
     job_id: JobId
     nominal_us: int
@@ -140,7 +140,7 @@ class SubmittedRun(msgspec.Struct, frozen=True):
 
 
 class Backfilled(msgspec.Struct, frozen=True):
-    """What became of the occurrences of a range in the past."""
+    """The results for the occurrences of a range in the past."""
 
     made_us: list[int]
     """Nominal times of the new runs; in a dry run, of those that would be made."""
@@ -186,7 +186,7 @@ class ReplaceJob(OfJob[None], frozen=True, kw_only=True):
 
 
 class PauseJobs(OfJobs[Refusal | None], frozen=True):
-    """Nothing of them starts from now on; what runs goes on."""
+    """None of their runs starts from now on; running ones go on."""
 
 
 class ResumeJobs(OfJobs[Refusal | None], frozen=True):
@@ -306,7 +306,7 @@ ANSWERS: dict[type[Command[Any]], Any] = {
     RedriveRuns: list[bool],
     DiscardRuns: list[bool],
 }
-"""What each is answered with, for whoever reads it back from bytes."""
+"""The type of each command's answer, to read it back from bytes."""
 
 
 def _shard_of_ref(tenant_id: int, ref: str, shard_count: int) -> int:

@@ -1,4 +1,4 @@
-"""What `noonmark doctor` asks the server: facts alone; what they mean is judged by whoever asked (JSON)."""
+"""The facts that `noonmark doctor` asks the server for; the command itself judges them (JSON)."""
 
 from datetime import datetime
 
@@ -61,7 +61,7 @@ class WorkFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What one node knows of itself."""
+    """The facts about one node."""
 
     address: str
     version: str

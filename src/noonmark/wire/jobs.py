@@ -1,4 +1,4 @@
-"""What is asked about jobs and answered beyond the jobs themselves (JSON)."""
+"""Requests and answers about jobs, beyond the jobs themselves (JSON)."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -22,7 +22,7 @@ class JobDefinition(JobSpec, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class AppliedJob(Job, frozen=True, kw_only=True):
-    """A job after its definition was declared, and what that changed."""
+    """A job after its definition was declared, and the change that this made."""
 
     outcome: Outcome
 
@@ -30,7 +30,7 @@ class AppliedJob(Job, frozen=True, kw_only=True):
 class ApplyBatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     jobs: Annotated[list[JobSpec], msgspec.Meta(min_length=1, max_length=MAX_APPLIED)]
     dry_run: bool = False
-    """Only says what would be done."""
+    """Only answers the changes that would be made."""
 
 
 class AppliedName(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,9 +54,9 @@ class JobFire(msgspec.Struct, frozen=True, kw_only=True):
     """The nominal time by the clock of the schedule's zone, with its offset."""
     zone: str
     skipped: bool
-    """It will not fire: somebody asked to skip it."""
+    """It will not fire: it is skipped."""
     note: str | None
-    """What is out of the ordinary about this one."""
+    """Remarks on this one, if it is out of the ordinary."""
 
 
 class JobFires(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ class Backfill(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_BACKFILLED)] = 1_000
     """How many occurrences to look at, at most."""
     dry_run: bool = False
-    """Only says what would be made."""
+    """Only answers the runs that would be made."""
 
 
 class BackfillAnswer(msgspec.Struct, frozen=True, kw_only=True):

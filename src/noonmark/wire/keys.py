@@ -1,4 +1,4 @@
-"""API keys, tenants, and who is asking, as clients see them (JSON)."""
+"""API keys, tenants and the caller itself, as clients see them (JSON)."""
 
 from datetime import datetime
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""Jobs as code: what a manifest may say, as YAML or JSON."""
+"""Jobs as code: the documents of a manifest, as YAML or JSON."""
 
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ MANAGED_BY = "managed-by"
 
 
 class JobDefaults(JobPatch, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What the jobs of a document have in common; a job's own fields come first."""
+    """Fields that the jobs of a document share; a job's own fields come first."""
 
 
 class JobEntry(JobPatch, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -27,7 +27,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     jobs: list[JobEntry]
     managed_by: Annotated[str, msgspec.Meta(min_length=1, max_length=63)] | msgspec.UnsetType = msgspec.UNSET
-    """Who these jobs belong to: becomes their label `managed-by`. Only such jobs are ever removed by --prune."""
+    """The owner of these jobs: becomes their label `managed-by`. Only such jobs are ever removed by --prune."""
     defaults: JobDefaults | msgspec.UnsetType = msgspec.UNSET
 
 

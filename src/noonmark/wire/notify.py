@@ -1,4 +1,4 @@
-"""Subscriptions to what happens to jobs, and their deliveries, as clients see them (JSON)."""
+"""Subscriptions to events of jobs, and their deliveries, as clients see them (JSON)."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -29,7 +29,7 @@ class Apprise(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field
 
 
 class SubscriptionSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a caller sends to be told of something."""
+    """A subscription as a caller sends it."""
 
     name: Annotated[str, msgspec.Meta(max_length=190)]
     """Unique in the tenant. Its deliveries are runs of the job `notify:<name>`."""
@@ -46,12 +46,12 @@ class SubscriptionSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     grace_s: Seconds = 300.0
     """`silent`: how long after an expected time a success may still come, the time of the run itself included."""
     quiet_s: Seconds = 60.0
-    """At most one notice of a kind and job in this time; what else happens is folded into the next one."""
+    """At most one notice of a kind and job in this time; later ones are folded into the next."""
     active: bool = True
 
 
 class SubscriptionPatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Fields to change; what is left out stays as it is."""
+    """Fields to change; a field that is left out stays as it is."""
 
     events: Events | msgspec.UnsetType = msgspec.UNSET
     to: Webhook | Apprise | msgspec.UnsetType = msgspec.UNSET
@@ -88,7 +88,7 @@ class Subscription(msgspec.Struct, frozen=True, kw_only=True):
 class SubscriptionWithSecret(msgspec.Struct, frozen=True, kw_only=True):
     subscription: Subscription
     secret: str | None
-    """`whsec_…`: what the receiver of a webhook verifies signatures with. It is shown this once; None for apprise."""
+    """`whsec_…`: with this the receiver of a webhook verifies signatures. It is shown this once; None for apprise."""
 
 
 class SubscriptionPage(msgspec.Struct, frozen=True):
@@ -103,7 +103,7 @@ class RotateSecret(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
 class TestSent(msgspec.Struct, frozen=True):
     run: str
-    """The delivery: GET /v1/runs/{run} tells what became of it."""
+    """The delivery, as a run: see GET /v1/runs/{run}."""
     event: str
 
     __test__ = False

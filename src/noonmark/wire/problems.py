@@ -25,7 +25,7 @@ def error_of(status: int, body: bytes, retry_after: str | None) -> errors.Noonma
 
 
 def _unreadable(status: int, body: bytes, retry_after_s: float | None) -> errors.NoonmarkError:
-    """Not one of ours: a proxy that reached nobody (502, 503), or that waited in vain (504)."""
+    """Not one of ours: a proxy that reached no server (502, 503), or that waited in vain (504)."""
     text = f"the server answered {status}: {body[:200].decode(errors='replace')}"
     if status in (502, 503):
         return _patient(errors.Unavailable(text), retry_after_s)

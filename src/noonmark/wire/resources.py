@@ -16,7 +16,7 @@ MAX_DEDUP_KEY = 200
 if TYPE_CHECKING:
     Schedule = ScheduleSpec
 else:
-    # In JSON a string will do too. It becomes its spec as it is read, so nobody ever meets the string.
+    # In JSON a string will do too. It becomes its spec as it is read, so no other code meets the string.
     Schedule = ScheduleSpec | str
 
 
@@ -27,7 +27,7 @@ def _read_if_text(holder: "JobSpec | JobPatch") -> None:
 
 
 class JobSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a caller sends to create a job, or to replace one."""
+    """A job's definition, as a caller sends it to create the job or to replace it."""
 
     name: str
     task: str
@@ -83,14 +83,14 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     created_at: datetime
     updated_at: datetime
     canonical: str = ""
-    """What was understood of the schedule, in one string; empty from a node that knows no such field yet."""
+    """The schedule as it was understood, in one string; empty from a node that knows no such field yet."""
     description: str = ""
-    """What was understood, in English."""
+    """The schedule as it was understood, in English."""
     labels: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class JobPatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Fields to change; what is left out stays as it is."""
+    """Fields to change; a field that is left out stays as it is."""
 
     task: str | msgspec.UnsetType = msgspec.UNSET
     schedule: Schedule | msgspec.UnsetType = msgspec.UNSET

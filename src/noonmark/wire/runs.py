@@ -1,4 +1,4 @@
-"""Lists of runs, their stories, and what is done to many of them at once (JSON)."""
+"""Lists of runs, their stories, and changes of many at once (JSON)."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -33,7 +33,7 @@ class StoryLine(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """Why a run is, or ended, where it stands: what happened to it, first to last."""
+    """Why a run is, or ended, where it stands: its events, first to last."""
 
     run: str
     state: str
@@ -72,7 +72,7 @@ class DeadPage(msgspec.Struct, frozen=True):
 
 
 class DeadMatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Dead letters for which all of this is true; what is left out is true of any."""
+    """Dead letters for which all of this is true; a field that is left out matches all."""
 
     job: str | None = None
     """Its name or id."""

@@ -1,4 +1,4 @@
-"""What a schedule would do, before a job has it (JSON)."""
+"""The preview of a schedule, before a job has it (JSON)."""
 
 from datetime import datetime
 from typing import Annotated

@@ -1,7 +1,7 @@
 """The worker protocol: register, claim, heartbeat, report.
 
-1. `POST /v1/worker/register` names what the worker can run; the answer holds its id and all nodes. The worker presents
-   that id to every node.
+1. `POST /v1/worker/register` names the worker's queues and tasks; the answer holds its id and all nodes. The worker
+   presents that id to every node.
 2. `POST /v1/worker/claim` waits up to `wait_s` for up to `max` runs. An empty answer has `grant` 0.
 3. `POST /v1/worker/heartbeat` at least every `heartbeat_s` to every node, naming the grants that it still holds. A
    grant that the node made but the worker does not name was lost on the way, and its runs are granted again. Before
@@ -48,7 +48,7 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """What the runs of one policy share."""
+    """Fields that all runs of one policy share."""
 
     task: str
     timeout_s: float
@@ -85,7 +85,7 @@ class HeartbeatAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     cancel: list[tuple[int, int]]
     """Runs (job_id, nominal_us) to stop."""
     lost: list[int]
-    """Grants that are no longer the worker's: abandon what is left of them, report nothing."""
+    """Grants that are no longer the worker's: abandon their runs, report nothing."""
     nodes: list[str]
     now_us: int
     missing: list[int] = []
@@ -102,7 +102,7 @@ class ReportItem(msgspec.Struct, frozen=True, array_like=True, gc=False):
     started_us: int | None
     finished_us: int
     error_type: str | None = None
-    """`module.Type` of what was raised, for the job's no_retry list; subclasses are named too, separated by spaces."""
+    """`module.Type` of the exception, for the job's no_retry list; subclasses are named too, separated by spaces."""
     error: str | None = None
     result: str | None = None
 

@@ -1,4 +1,4 @@
-"""PUT /v1/jobs: jobs as they are declared. What is equal already is left alone, so that it may be sent at any time."""
+"""PUT /v1/jobs: jobs as they are declared. Equal jobs are left alone, so a request may be sent again at any time."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -31,10 +31,10 @@ async def put_job(
     if_match: IfMatch = None,
     if_none_match: IfNoneMatch = None,
 ) -> Response[AppliedJob]:
-    """Makes the job of this name, or changes it to exactly this definition: what is left out returns to its default.
+    """Makes the job of this name, or changes it to exactly this definition.
 
-    The answer is 201 if the job was created, else 200; `outcome` says whether anything changed. An equal definition
-    makes no new version.
+    A field that is left out returns to its default. The answer is 201 if the job was created, else 200;
+    `outcome` says whether anything changed. An equal definition makes no new version.
     """
     if data.name not in ("", ref):
         raise InvalidInput("name", f"{data.name!r} is not the name in the path", "leave it out, or make them equal")

@@ -19,7 +19,7 @@ from noonmark.wire.commands import DeleteJobs, PauseJobs, ResumeJobs
 SAMPLE = 10
 _PAGE = 1000
 _PATIENCE_S = 8.0
-"""A request that works for longer answers with what it did, and a cursor."""
+"""A request that works for longer answers with its results so far, and a cursor."""
 
 
 _Failures = dict[JobId, BulkFailure]
@@ -45,7 +45,7 @@ async def bulk_jobs(data: BulkJobs, call: Call) -> BulkJobsAnswer:
     """Pauses, resumes or deletes all jobs that match, in the order of their names.
 
     Ask with `dry_run` first: it answers how many match. Then send that number as `expect`, or `confirm` to go ahead
-    whatever their number. One request does up to 10,000 jobs, and works for some seconds; `next_cursor` tells that
+    with any number. One request does up to 10,000 jobs, and works for some seconds; `next_cursor` says that
     there is more. Each job is done on its own: those that could not be are in `failed`.
     """
     if data.action == "delete":
@@ -138,11 +138,11 @@ async def _named(call: Call, data: BulkJobs, refs: Sequence[str]) -> BulkJobsAns
 
 
 async def _act(call: Call, action: Action, targets: Sequence[_Target]) -> list[BulkFailure | None]:
-    """What became of each; None if it is as was asked for."""
+    """The error of each job; None for one that is done."""
     todo = [target for target in targets if _lacks(action, target.active)]
     if not todo:
         return [None] * len(targets)
-    # Sent again it finds done what was done: it needs no key.
+    # It needs no key: sent again, it finds these jobs done.
     asked = {**call.asked(), "key": None, "job_ids": [target.job_id for target in todo]}
     try:
         refusals = await call.perform(_COMMANDS[action](**asked))
@@ -158,7 +158,7 @@ async def _act(call: Call, action: Action, targets: Sequence[_Target]) -> list[B
 
 
 async def _undone(call: Call, action: Action, todo: Sequence[_Target], error: NoonmarkError) -> _Failures:
-    """An owner did not answer: what is as was asked for is done, whoever did it."""
+    """An owner did not answer: a job that is in the wanted state now counts as done."""
     found = await fetch_jobs(call.node.pool, call.tenant_id, [target.job_id for target in todo])
     left = [job_id for job_id, record in found.items() if _lacks(action, record.active)]
     return {job_id: _failure(job_id, error.code, error.message) for job_id in left}

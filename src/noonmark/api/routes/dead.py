@@ -34,8 +34,8 @@ async def list_dead_letters(
 ) -> DeadPage:
     """The latest death first; of one job, the newest nominal time first.
 
-    What dies meanwhile comes ahead of the pages to come, and what goes shifts nothing. As in a list of runs, a page
-    reads a bounded number of them.
+    A run that dies meanwhile comes before the pages still to come, and one that goes shifts nothing. As in a list
+    of runs, a page reads a bounded number of them.
     """
     wanted = await _filter(call, job, reasons, error, died_from, died_to)
     after = decode_cursor(cursor, AfterDead)

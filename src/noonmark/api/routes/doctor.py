@@ -18,13 +18,13 @@ _BUCKET = re.compile(r'^noonmark_lateness_seconds_bucket\{le="([^"]+)"\} ([0-9.e
 
 
 async def examine(call: Call) -> Examination:
-    """What `noonmark doctor` judges: the database, the work of all tenants, and the node that answers."""
+    """The facts that `noonmark doctor` judges: the database, the work of all tenants, and the node that answers."""
     pool = call.node.pool
     return Examination(database=await _database(pool), work=await _work(pool), node=_node(call.node))
 
 
 async def examine_node(call: Call) -> NodeFacts:
-    """What the node that answers knows of itself."""
+    """The facts about the node that answers."""
     return _node(call.node)
 
 

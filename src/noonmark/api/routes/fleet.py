@@ -1,4 +1,4 @@
-"""/v1/nodes, /v1/workers, /v1/shards, /v1/tasks, /v1/version: who is there."""
+"""/v1/nodes, /v1/workers, /v1/shards, /v1/tasks, /v1/version: the fleet."""
 
 from noonmark.api.bodies import NodeList, ShardInfo, ShardList, TaskNames, Version, WorkerPage
 from noonmark.api.call import Call
@@ -10,7 +10,7 @@ from noonmark.wire.resources import NodeInfo, WorkerInfo
 
 
 async def list_nodes(call: Call) -> NodeList:
-    """Those that nobody has declared dead; `silent` ones let their lease pass and are about to be."""
+    """The nodes that are not declared dead; `silent` ones let their lease pass and are about to be."""
     return NodeList(
         [
             NodeInfo(
@@ -29,7 +29,7 @@ async def list_nodes(call: Call) -> NodeList:
 
 
 async def list_workers(call: Call, limit: Limit = 100, cursor: Cursor = None) -> WorkerPage:
-    """The last registered first; `seen_at` tells who is still there."""
+    """The last registered first; `seen_at` says when each was last heard."""
     below = decode_cursor(cursor, BelowId).id
     rows, more = cut(await reads.list_workers(call.node.pool, below=below, limit=limit + 1), limit)
     workers = [

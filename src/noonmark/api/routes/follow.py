@@ -1,4 +1,4 @@
-"""Server-sent events: the states of a run until it ends, and of the runs of a job for as long as somebody listens."""
+"""Server-sent events: the states of a run until it ends, and of the runs of a job as long as the caller listens."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -18,7 +18,7 @@ from noonmark.store.reads.runs import LIVE_STATES, RunRecord, fetch_run
 
 PING_S = 15.0
 _RESUMED_US = 3600 * SECOND_US
-"""A stream that is taken up again tells what ended within this time."""
+"""A stream that is taken up again shows the runs that ended within this time."""
 _OPENING = b"retry: 1000\n\n"
 _PING = b": ping\n\n"
 
@@ -71,7 +71,7 @@ def _stream(followers: Followers, follower: Follower) -> Stream:
 
 
 async def _events(followers: Followers, follower: Follower) -> AsyncGenerator[bytes]:
-    # The place is taken here and not by the route: this is what ends when the listener hangs up.
+    # The place is taken here and not by the route: this generator ends when the listener hangs up.
     async with followers.following(follower):
         yield _OPENING
         while True:

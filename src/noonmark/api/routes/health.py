@@ -1,4 +1,4 @@
-"""/healthz and /readyz, for whoever watches the process, without a key; /metrics, which name tenants, with one."""
+"""/healthz and /readyz, without a key; /metrics, which name tenants, with one."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 async def healthz() -> Health:
-    """The process is alive and its loop turns; nothing else is asked, so that a lost database restarts nobody."""
+    """The process is alive and its loop turns; nothing else is asked, so that a lost database restarts no node."""
     return Health("alive")
 
 

@@ -1,4 +1,4 @@
-"""A job as an answer: read after what was done to it, with its ETag."""
+"""A job as an answer: read after the change, with its ETag."""
 
 from noonmark.api import present
 from noonmark.api.call import Call

@@ -91,14 +91,14 @@ async def delete_job(ref: str, call: Call, if_match: IfMatch = None) -> None:
 
 
 async def pause_job(ref: str, call: Call) -> Response[Job]:
-    """Nothing of the job starts until it is resumed; what is running goes on."""
+    """No run of the job starts until it is resumed; running ones go on."""
     job_id = (await call.job(ref)).job_id
     await done_to(call, PauseJobs(**call.asked(), job_ids=[job_id]))
     return tagged(await reread(call, job_id))
 
 
 async def resume_job(ref: str, call: Call) -> Response[Job]:
-    """The job fires again, and its parked runs go on; what passed during the pause is not made up for."""
+    """The job fires again, and its parked runs go on; occurrences during the pause are not made up for."""
     job_id = (await call.job(ref)).job_id
     await done_to(call, ResumeJobs(**call.asked(), job_ids=[job_id]))
     return tagged(await reread(call, job_id))

@@ -1,4 +1,4 @@
-"""/v1/keys and /v1/whoami: who may ask. A tenant's admin sees and makes keys of that tenant alone."""
+"""/v1/keys and /v1/whoami: API keys. A tenant's admin sees and makes keys of that tenant alone."""
 
 from datetime import datetime
 
@@ -60,7 +60,7 @@ async def create_key(data: NewKey, call: Call) -> Response[KeyWithSecret]:
 
 
 async def read_key(key_id: str, call: Call) -> Key:
-    """What is known of a key: never the key itself."""
+    """A key's name, role and times; never the key itself."""
     return _key(await _fetch(call, _parse(key_id)), call.now_us)
 
 

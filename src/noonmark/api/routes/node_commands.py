@@ -7,7 +7,7 @@ from noonmark.node.transport import SIGNATURE_HEADER, Performed
 
 
 async def carry_out_command(node: Node, request: Request) -> Performed:
-    """Only what nodes have signed; a shard that this node does not own is refused, and nothing was done."""
+    """Takes only commands that nodes have signed; refuses one for a shard that this node does not own."""
     command = node.read_command(bytes(await request.body()), request.header(SIGNATURE_HEADER) or "")
     if command is None:
         raise Unauthorized("this is how nodes speak to each other", field=SIGNATURE_HEADER, fix="ask any node instead")

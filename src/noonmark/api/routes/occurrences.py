@@ -29,7 +29,7 @@ _FAR_US = 7_258_118_400_000_000
 
 
 async def list_fires(ref: str, call: Call, count: Count = 10, from_at: From = None) -> JobFires:
-    """The next fires of a job: within its bounds, with its own jitter, and with what it was told to skip.
+    """The next fires of a job: within its bounds, with its own jitter, and with its skipped occurrences marked.
 
     A paused job has none until it is resumed; of a fixed delay only the next can be known.
     """

@@ -1,4 +1,4 @@
-"""What may be asked of a list of runs, and one page of it."""
+"""The filters of a list of runs, and one page of it."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -61,7 +61,7 @@ async def list_all_runs(
 ) -> RunPage:
     """The tenant's runs, newest nominal time first, then by job: those to come, those under way, those that ended.
 
-    That place of a run never changes, so paging shows each run once whatever happens to it meanwhile. A page reads a
+    That place of a run never changes, so paging shows each run once, also if it changes meanwhile. A page reads a
     bounded number of runs: with a filter that few of them pass it may come back short, or empty, with a `next_cursor`.
     """
     nominal_us = run_list.range_of(

@@ -1,4 +1,4 @@
-"""/v1/schedules: what a schedule would do, before a job has it."""
+"""/v1/schedules: previews of a schedule, before a job has it."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ async def preview_schedule(data: PreviewRequest, call: Call) -> Preview:
 
 
 async def _with_crowd(found: Preview, jitter_s: float, call: Call) -> Preview:
-    """Of the next fire alone: whoever shares that second mostly shares the others."""
+    """Of the next fire alone: jobs that share that second mostly share the others."""
     if not found.fires or jitter_s >= 1 or not call.caller.installation:  # the crowd is that of all tenants
         return found
     first = found.fires[0]

@@ -1,4 +1,4 @@
-"""/v1/subscriptions: who is told of what happens to jobs, and what became of each notice."""
+"""/v1/subscriptions: subscriptions to events of jobs, and the deliveries of their notices."""
 
 import secrets
 from datetime import datetime
@@ -88,7 +88,7 @@ async def read_subscription(subscription_id: str, call: Call) -> Subscription:
 
 
 async def change_subscription(subscription_id: str, data: SubscriptionPatch, call: Call) -> Subscription:
-    """Changes some fields. What a job must do to be silent counts anew from now."""
+    """Changes some fields. A job's silence counts anew from now."""
     before = await _fetch(call, subscription_id)
     changed = _patched(before, data)
     same_target = changed.to == _target(before)  # as it was shown, which of apprise is not all of it
@@ -164,7 +164,7 @@ async def send_test(subscription_id: str, call: Call) -> TestSent:
 
 
 async def list_deliveries(subscription_id: str, call: Call, limit: Limit = 100, cursor: Cursor = None) -> DeliveryPage:
-    """What became of each notice, newest first. A dead one can be redriven as any dead letter."""
+    """The delivery of each notice, newest first. A dead one can be redriven as any dead letter."""
     job_id = (await _fetch(call, subscription_id)).delivery_job
     before_us = decode_cursor(cursor, BeforeInstant).instant_us
     rows, more = cut(await store.list_deliveries(call.node.pool, job_id, before_us=before_us, limit=limit + 1), limit)

@@ -1,4 +1,4 @@
-"""Whether a subscription can be meant: its target and what it asks for."""
+"""Checks the target and the events of a subscription."""
 
 import asyncio
 

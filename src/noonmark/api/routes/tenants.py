@@ -1,4 +1,4 @@
-"""/v1/tenants: who shares this installation. A tenant's own key sees that tenant alone."""
+"""/v1/tenants: the tenants of this installation. A tenant's own key sees that tenant alone."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""/v1/jobs/{ref}/versions: every definition that a job has had, what is different between two, and the way back."""
+"""/v1/jobs/{ref}/versions: every definition that a job has had, the difference of two, and the way back."""
 
 from typing import Annotated, Any
 
@@ -36,7 +36,7 @@ async def read_version(ref: str, version: Version, call: Call) -> JobVersion:
 
 
 async def diff_versions(ref: str, before: Version, after: Version, call: Call) -> VersionDiff:
-    """What is different between two versions, field by field; an input is compared as a whole."""
+    """The differences of two versions, field by field; an input is compared as a whole."""
     old, new = await _versions(call, (await call.job(ref)).job_id, before, after)
     return VersionDiff(before=before, after=after, differences=differences(_plain(old), _plain(new)))
 
@@ -69,7 +69,7 @@ def _shown(row: VersionRecord) -> JobVersion:
 
 
 def _plain(row: VersionRecord) -> Any:
-    """With what was not stored at the time filled in, so that a new field is no difference."""
+    """With defaults for fields that did not exist at the time, so that a new field is no difference."""
     return msgspec.json.decode(msgspec.json.encode(msgspec.json.decode(row.spec, type=JobSpec)))
 
 

@@ -1,7 +1,7 @@
 """/v1/worker/register|claim|heartbeat|report: the worker protocol, in JSON or MessagePack.
 
 The answer comes in the format of the body; problems are always JSON. A worker that hangs up while it waits for work
-cancels its claim, so that nothing is granted to nobody.
+cancels its claim, so that no run is granted to a worker that is gone.
 """
 
 import msgspec
@@ -25,7 +25,7 @@ MAX_CONCURRENCY = 100_000
 
 
 async def register(node: Node, request: Request, data: Register) -> Registered:
-    """Names what a worker can run; the answer holds its id."""
+    """Registers a worker with its queues and tasks; the answer holds its id."""
     _check_names(data)
     return await node.register(data, request.caller.tenant_id)
 
@@ -46,7 +46,7 @@ async def report(node: Node, request: Request, data: Report) -> ReportAnswer:
 
 
 def _check_names(register: Register) -> None:
-    """Names go to the store as they are, so none may hold what text there cannot."""
+    """Names go to the store as they are, so none may hold characters that PostgreSQL refuses."""
     if register.concurrency < 1 or register.concurrency > MAX_CONCURRENCY:
         raise InvalidInput("concurrency", f"{register.concurrency} is out of bounds", f"use 1 to {MAX_CONCURRENCY}")
     for field, names in (("name", [register.name]), ("queues", register.queues), ("tasks", register.tasks)):
@@ -55,7 +55,7 @@ def _check_names(register: Register) -> None:
 
 
 def _storable(report: Report) -> Report:
-    """Reports of many workers are written together, so none may hold what would fail the write."""
+    """Reports of many workers are written together, so none may hold a text that would fail the write."""
     for position, item in enumerate(report.items):
         if item.result is not None:
             try:
