@@ -1,4 +1,4 @@
-"""The command `noonmark`, one file per noun. Commands import what is heavy when they run, so that help is instant."""
+"""The command `noonmark`, one file per noun. Commands import heavy modules when they run, so help is instant."""
 
 
 def main() -> None:

@@ -136,15 +136,15 @@ class ManagedProcess:
                 pass_fds=descriptors,
                 start_new_session=True,
             )
-        if self._stopping.is_set():  # stop() came while it was being started, and found nobody
+        if self._stopping.is_set():  # stop() came while it was being started, and found no process
             self._signal(signal.SIGTERM)
         code = await process.wait()
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)  # what it may have left in its session
+            os.killpg(process.pid, signal.SIGKILL)  # processes that it may have left in its session
         return code
 
     def _bequeath(self, opened: contextlib.ExitStack) -> tuple[Mapping[str, str], Sequence[int]]:
-        """Environment and open files for the next start; `opened` closes on our side what is the child's alone."""
+        """Environment and open files for the next start; `opened` closes on our side the child's own files."""
         return {}, ()
 
     def _failed(self, code: int) -> ChildFailed:

@@ -1,4 +1,4 @@
-"""What the shell offers at Tab beyond options: names of jobs, if the server tells them at once."""
+"""Completion at Tab beyond options: names of jobs, if the server answers at once."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ MAX_OFFERED = 50
 
 
 def complete_jobs(ctx: Any, incomplete: str) -> list[str]:
-    """Silent whatever goes wrong: a completion has nobody to complain to."""
+    """Silent on every error: a completion cannot show one."""
     import asyncio
 
     async def ask() -> list[str]:

@@ -1,4 +1,4 @@
-"""`noonmark node list`, `node shards` and `worker list`: who is there, and who decides what."""
+"""`noonmark node list`, `node shards` and `worker list`: the fleet, and the owners of shards."""
 
 from noonmark.cli.one_node import by_node
 from noonmark.cli.session import Api, watches

@@ -1,4 +1,4 @@
-"""The options that describe a job, and what they mean on the wire."""
+"""The options that describe a job, and their form on the wire."""
 
 from enum import StrEnum
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`noonmark key`: who may ask."""
+"""`noonmark key`: API keys."""
 
 import re
 from datetime import timedelta
@@ -112,7 +112,7 @@ async def _make_at_database(
 
 
 def _show_once(api: Api, made: KeyWithSecret) -> None:
-    """For people the key alone, so that it can be piped to where it belongs; what else there is to say is on stderr."""
+    """For people the key alone, so that it can be piped to where it belongs; all else goes to stderr."""
     api.show(made, lambda: made.token)
     if api.output in (Output.TABLE, Output.WIDE):
         typer.echo(f"{made.key.id}: shown this once; only a digest of it is stored.", err=True)

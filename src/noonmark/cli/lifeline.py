@@ -12,7 +12,7 @@ LIFELINE = "NOONMARK_LIFELINE"
 
 
 def hold_lifeline() -> None:
-    """Call it once the process handles SIGTERM. Nobody else reads standard input, nor inherits the wish."""
+    """Call it once the process handles SIGTERM; no other code may read standard input, and children get no lifeline."""
     if os.environ.pop(LIFELINE, None):
         threading.Thread(target=_wait, name="noonmark-lifeline", daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""`noonmark node`: one node, until it is told to stop; and who else is there."""
+"""`noonmark node`: starts one node until a signal stops it; lists the others."""
 
 import asyncio
 import signal
@@ -160,7 +160,7 @@ async def _serve(config: "NodeConfig", inheritance: "Inheritance | None") -> Non
 
 
 async def reach_database(url: str, *, patient: bool) -> None:
-    """One connection, to say early and clearly what is wrong with the address.
+    """One connection, so that an error in the address shows early and clearly.
 
     A patient caller goes on if the server is only away, because it waits for it by itself.
     """

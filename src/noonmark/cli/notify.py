@@ -1,4 +1,4 @@
-"""`noonmark notify`: who is told when jobs fail, die, recover, run late or fall silent."""
+"""`noonmark notify`: subscriptions to jobs that fail, die, recover, run late or fall silent."""
 
 from typing import Annotated
 

@@ -86,7 +86,7 @@ def to_json(answer: Any, *, lines: bool = True) -> str:
 def to_yaml(answer: Any) -> str:
     import yaml
 
-    # By way of JSON, so that times and raw inputs are what an API client would see.
+    # By way of JSON, so that times and raw inputs look as an API client would see them.
     plain = msgspec.json.decode(msgspec.json.encode(answer))
     return yaml.dump(plain, Dumper=yaml_dumper(), sort_keys=False, allow_unicode=True, width=120).rstrip("\n")
 

@@ -1,4 +1,4 @@
-"""A bar for long work: on a terminal only, and on stderr, so that what is piped stays clean."""
+"""A bar for long work: on a terminal only, and on stderr, so that piped output stays clean."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""`noonmark schedule`: what a schedule would do, worked out here; only --crowd asks the server."""
+"""`noonmark schedule`: previews of a schedule, worked out here; only --crowd asks the server."""
 
 from typing import Annotated, Any
 

@@ -80,7 +80,7 @@ PARTS: dict[str, Any] = {
 
 
 class When:
-    """What was given of a schedule on the command line."""
+    """The options of a schedule that were given on the command line."""
 
     def __init__(self, **given: Any) -> None:
         self._forms = {name: given[name] for name in FORMS if given.get(name)}
@@ -151,7 +151,7 @@ class When:
 
 
 def takes_when(options: dict[str, Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Gives a command these options in the place of its argument `when`, which holds what was given of them."""
+    """Gives a command these options in the place of its argument `when`, which holds the given ones."""
 
     def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)

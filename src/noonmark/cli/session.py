@@ -71,7 +71,7 @@ class Api:
         return self.screen.output is Output.WIDE
 
     def show(self, answer: Any, as_table: Callable[[], Any]) -> None:
-        """The answer for programs, or what `as_table` makes of it for people."""
+        """The answer for programs, or the table that `as_table` makes of it for people."""
         self.screen.show(answer, as_table)
 
     def show_list(
@@ -82,7 +82,7 @@ class Api:
         wide: dict[str, Callable[[T], Any]] | None = None,
         empty: str = "Nothing to show.",
     ) -> None:
-        """A row for each item; the columns of `wide` only for who asks for them."""
+        """A row for each item; the columns of `wide` only with `-o wide`."""
         shown = columns | (wide or {}) if self.wide else columns
 
         def as_table() -> object:
@@ -93,7 +93,7 @@ class Api:
         self.show(answer, as_table)
 
     def held_back(self, would: str, **details: Any) -> bool:
-        """With --dry-run: says what would happen, and that the caller should leave it at that."""
+        """With --dry-run: shows the change that would be made; True tells the caller not to make it."""
         if self.dry_run:
             self.show({"dry_run": True, "would": would, **details}, lambda: f"Would {would}.")
         return self.dry_run

@@ -36,7 +36,7 @@ def show(shown: Any) -> None:
 
 
 def plain(value: Any) -> str:
-    """One line that is safe on a terminal: what users store may hold escape sequences."""
+    """One line that is safe on a terminal: stored texts may hold escape sequences."""
     match value:
         case None:
             return "-"
@@ -54,7 +54,7 @@ def plain(value: Any) -> str:
 
 
 def first_line(text: str | None, width: int = 80) -> str:
-    line = (text or "").strip().split("\n")[-1].strip()  # of a traceback the last line says what was raised
+    line = (text or "").strip().split("\n")[-1].strip()  # the last line of a traceback names the exception
     return line if len(line) <= width else line[: width - 1] + "…"
 
 

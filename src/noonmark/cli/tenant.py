@@ -1,4 +1,4 @@
-"""`noonmark tenant`: who shares the installation."""
+"""`noonmark tenant`: the tenants of the installation."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`noonmark worker`: runs the tasks of an app until it is told to stop; and who else does."""
+"""`noonmark worker`: runs the tasks of an app until a signal stops it; lists all workers."""
 
 import asyncio
 import importlib
@@ -90,7 +90,7 @@ async def _work(worker: "Worker") -> None:
 
 
 def load_app(target: str) -> "App":
-    """What `module:app` names; the current folder counts, as it does for `python -m`."""
+    """The app that `module:app` names; the current folder counts, as it does for `python -m`."""
     from noonmark.app import App
 
     module_name, colon, attribute = target.partition(":")

@@ -1,1 +1,1 @@
-"""`noonmark doctor`: `command` gathers the facts, `checks` judges them, without asking anybody."""
+"""`noonmark doctor`: `command` gathers the facts, `checks` judges them, without any request."""

@@ -1,4 +1,4 @@
-"""What the facts mean: for each side of the installation ok, warn or fail, the figure, and what to do."""
+"""Judges the facts: for each side of the installation ok, warn or fail, the figure, and the remedy."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -18,7 +18,7 @@ LATENESS_WARN_S, LATENESS_FAIL_S = 1.0, 10.0
 DUE_WARN_S, DUE_FAIL_S = 60.0, 600.0
 TRANSACTION_WARN_S, TRANSACTION_FAIL_S = 300.0, 3600.0
 BLOAT_ROWS = 100_000
-"""Fewer dead rows than this are nobody's concern."""
+"""Fewer dead rows than this do not matter."""
 DISK_WARN, DISK_FAIL = 0.15, 0.05
 CONNECTIONS_WARN = 0.8
 CONNECTIONS_OF_A_NODE, CONNECTIONS_OF_A_PROCESS = 6, 4
@@ -40,7 +40,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     nodes: Sequence[NodeInfo]
     workers: Sequence[WorkerInfo]
     others: Sequence[NodeFacts]
-    """What the other nodes say of themselves."""
+    """The facts from the other nodes."""
     unreached: Sequence[str]
     """Addresses of nodes that did not answer us."""
     client_version: str

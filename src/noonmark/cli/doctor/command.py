@@ -1,4 +1,4 @@
-"""The command: asks the server, each node and its own clock, and shows what the checks say."""
+"""The command: asks the server, each node and its own clock, and shows the results of the checks."""
 
 import asyncio
 from typing import Annotated, Any

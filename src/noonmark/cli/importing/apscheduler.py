@@ -101,7 +101,7 @@ def _task(job: Any) -> str:
 
 
 def _settings(trigger: Any) -> dict[str, Any]:
-    """A trigger object as what its constructor takes."""
+    """A trigger object as the arguments of its constructor."""
     kind = type(trigger).__name__
     common = {name: getattr(trigger, name, None) for name in ("timezone", "start_date", "end_date", "jitter")}
     match kind:

@@ -1,4 +1,4 @@
-"""Celery's beat schedule. Its objects are told by what they have, so that only the source needs Celery."""
+"""Celery's beat schedule. Its objects are recognised by their attributes, so that only the source needs Celery."""
 
 import re
 from collections.abc import Iterable

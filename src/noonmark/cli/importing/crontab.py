@@ -162,7 +162,7 @@ def split_percent(rest: str) -> tuple[str, str | None]:
 
 
 def name_of(command: str) -> str:
-    """The file name of what it runs, past `cd … &&` and variables."""
+    """The file name of the program that it runs, past `cd … &&` and variables."""
     command = re.sub(r"^\s*cd\s+\S+\s*(&&|;)\s*", "", command)
     words = [word for word in command.split() if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*=.*", word)]
     return words[0].strip("\"'").rstrip("/").rpartition("/")[2] if words else "job"

@@ -1,4 +1,4 @@
-"""What was found in a foreign configuration: jobs, and what could not be carried over as it was."""
+"""The findings in a foreign configuration: jobs, and notes on parts that could not be carried over as they were."""
 
 import re
 from typing import Any
@@ -56,7 +56,7 @@ class Found:
         comment: tuple[str, ...] = (),
         **fields: Any,
     ) -> None:
-        """Checked as the server would; what it would refuse is left out and told."""
+        """Checked as the server would; a job that it would refuse is left out, with a note."""
         from noonmark.cli.manifest.read import check_spec
 
         spec = JobSpec(

@@ -1,4 +1,4 @@
-"""`noonmark job create`, `update`, `list` and `show`: what a job is."""
+"""`noonmark job create`, `update`, `list` and `show`: the definition of a job."""
 
 from typing import Annotated, Any
 
@@ -94,7 +94,7 @@ async def update(
     parts_of_schedule = when.given and not when.names_a_form
     parts_of_misfire = misfire is not None or misfire_window_s is not None
     if parts_of_schedule or parts_of_misfire or label or drop_label or max_attempts is not None:
-        # These are parts of a larger value: read, change the part, and write only if nobody else did meanwhile.
+        # These are parts of a larger value: read, change the part, and write only if no other caller did meanwhile.
         job = await api.client.get_job(ref)
         if_version = job.version if if_version is None else if_version
         if parts_of_schedule:

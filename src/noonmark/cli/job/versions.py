@@ -1,4 +1,4 @@
-"""`noonmark job versions`, `diff` and `rollback`: what a job said before."""
+"""`noonmark job versions`, `diff` and `rollback`: earlier definitions of a job."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""`noonmark apply`: makes the server's jobs those of a manifest, after showing what that takes."""
+"""`noonmark apply`: makes the server's jobs those of a manifest, after showing the plan."""
 
 import asyncio
 import sys
@@ -152,7 +152,7 @@ async def _each(items: list[Any], act: Callable[[Any], Awaitable[None]], title: 
 
 
 def _confirm(plan: ManifestPlan, yes: bool) -> None:
-    """On a terminal it asks; elsewhere nobody can answer, and what removes jobs must be meant."""
+    """Asks on a terminal; elsewhere there is no one to ask, and removing jobs needs --yes."""
     if yes:
         return
     if sys.stdin.isatty() and sys.stdout.isatty():
@@ -163,7 +163,7 @@ def _confirm(plan: ManifestPlan, yes: bool) -> None:
 
 
 def _summary(plan: ManifestPlan, dry_run: bool) -> dict[str, Any]:
-    """For programs: the steps without what is only for us."""
+    """For programs: the steps without our own fields."""
     steps = [
         {
             "action": step.action,

@@ -1,4 +1,4 @@
-"""What it would take to make the server's jobs those of a manifest."""
+"""The plan: the steps that make the server's jobs those of a manifest."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class FieldChange(msgspec.Struct, frozen=True):
 
 
 class PlanStep(msgspec.Struct, frozen=True, kw_only=True):
-    """What happens to one job."""
+    """The change of one job."""
 
     action: str
     """add, change or remove"""
@@ -76,7 +76,7 @@ def make_plan(wanted: Manifests, known: dict[str, Job], removable: list[Job]) ->
 
 
 def spec_of(job: Job) -> JobSpec:
-    """What would create such a job."""
+    """The definition that would create such a job."""
     fields = {name: getattr(job, name) for name in JobSpec.__struct_fields__}
     return JobSpec(**fields)
 

@@ -95,7 +95,7 @@ def _texts(paths: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _read_document(document: Document, jobs: dict[str, Wanted], owners: set[str]) -> list[InvalidInput]:
-    """Adds its jobs; returns what is wrong."""
+    """Adds its jobs; returns the problems."""
     problems: list[InvalidInput] = []
     value = {"jobs": document.value} if isinstance(document.value, list) else document.value
     base: ValuePath = () if isinstance(document.value, list) else ("jobs",)
@@ -168,7 +168,7 @@ def _wanted(document: Document, path: ValuePath, entry: Any, defaults: dict[str,
 
 
 def check_spec(spec: JobSpec) -> None:
-    """What the server would refuse whatever else it knows."""
+    """The problems that the server would refuse in any case."""
     check_name("name", spec.name)
     check_priority(spec.priority)
     check_input(bytes(spec.input).decode())

@@ -1,7 +1,7 @@
 """`noonmark node --processes N`: one node that is several processes, one for each core, behind one address.
 
 The parent does no work of the node. It binds the public address, accepts each connection and hands it to the process
-that has the fewest (`door`); it keeps the processes running (`supervise`); and it holds what must outlive a process:
+that has the fewest (`door`); it keeps the processes running (`supervise`); and it holds all that outlives a process:
 the ports of their own addresses, and the pages of their board (`noonmark.node.board`).
 
 To the database and to other nodes each process is a node of its own: its own row and lease, its own shards, its own

@@ -1,4 +1,4 @@
-"""Accepts what comes to the public address and hands each connection to the process that has the fewest.
+"""Accepts connections to the public address and hands each to the process that has the fewest.
 
 A listening socket that the processes share leaves the choice to whichever wakes first, and one for each (SO_REUSEPORT)
 leaves it to a hash: of eight connections to two processes, five to eight landed on one (ADR 14). Here the choice is
@@ -62,7 +62,7 @@ class Door:
         self._adjust()
 
     def close(self) -> None:
-        """Nobody comes in any more; whoever is in stays."""
+        """Takes no more connections; those that were handed over stay."""
         for number in list(self._seats):
             self.leave(number)
         if self._listener.fileno() >= 0:
@@ -88,7 +88,7 @@ class Door:
         self._adjust()
 
     def _adjust(self) -> None:
-        """Open while somebody serves."""
+        """Open while a process serves."""
         wanted = any(seat.serving for seat in self._seats.values())
         if wanted and not self._open and self._listener.fileno() >= 0:
             self._loop.add_reader(self._listener.fileno(), self._accept)

@@ -1,4 +1,4 @@
-"""What the parent leaves a process, through one variable of its environment: numbers of open files among it."""
+"""What a process inherits from its parent, in one variable of its environment: open files, its number, its address."""
 
 import os
 import socket
@@ -23,7 +23,7 @@ def bequeath(inheritance: Inheritance) -> dict[str, str]:
 
 
 def inherit() -> Inheritance | None:
-    """Once: what this process starts inherits nothing of it."""
+    """Call it once: processes that this one starts inherit nothing of it."""
     found = os.environ.pop(VARIABLE, None)
     return None if found is None else msgspec.json.decode(found, type=Inheritance)
 

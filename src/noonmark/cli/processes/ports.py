@@ -11,7 +11,7 @@ _MAX_PORT = 65535
 
 
 def parse_ports(text: str | None, processes: int) -> list[int]:
-    """`7172-7179`, or 7172,7174: at least one for each process; without any, zeros: whatever is free."""
+    """`7172-7179`, or 7172,7174: at least one for each process; without any, zeros: any free ports."""
     if text is None:
         return [0] * processes
     found: list[int] = []
@@ -43,13 +43,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def reserve(host: str, ports: Sequence[int]) -> list[socket.socket]:
-    """Bound without listening: nobody else gets them, and a process that is not there refuses connections at once."""
+    """Bound without listening: no program gets them, and a process that is not there refuses connections at once."""
     return [_reserve(host, port) for port in ports]
 
 
 def _reserve(host: str, port: int) -> socket.socket:
     if port:
-        # Whoever has it may share ports as well, and then binding it once more would work: ask for it alone first.
+        # Its holder may share ports as well, and then binding it once more would work: ask for it alone first.
         alone, where = _socket(host, port)
         with alone:
             try:

@@ -31,9 +31,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     workers: int
     sample: bool
     token: str | None
-    """What the node asks for besides keys."""
+    """The token that the node takes besides keys."""
     key: str
-    """What the workers and we show."""
+    """The key of the workers and of our own requests."""
     shards: int
     processes: int
 
@@ -125,7 +125,7 @@ class Conductor:
 
 
 async def _before(stop: asyncio.Event, keeping: "asyncio.Task[None]", doing: Coroutine[Any, Any, Any]) -> bool:
-    """Whether it was done before `stop`. Raises what it raises, or what ended the node."""
+    """Whether it was done before `stop`. Raises its error, or the one that ended the node."""
     done = asyncio.create_task(doing)
     stopping = asyncio.create_task(stop.wait())
     try:

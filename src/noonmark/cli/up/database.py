@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL, kept running; or somebody else's, left alone."""
+"""The embedded PostgreSQL, kept running; or another one, left alone."""
 
 import asyncio
 import contextlib

@@ -43,7 +43,7 @@ async def make_sample(client: Client) -> None:
 
 
 class RunFollower:
-    """Tells each run of a job once, when it has ended; those that had ended before the first look are not told."""
+    """Shows each run of a job once, when it has ended; not those that had ended before the first look."""
 
     def __init__(self, client: Client, job: str, say: Say) -> None:
         self._client = client

@@ -17,7 +17,7 @@ def local_key(place: DataDir, database_url: str, url: str, shards: int) -> str:
     beside = file.with_suffix(".new")
     try:
         beside.unlink(missing_ok=True)
-        # Made with these rights, not given them later: nobody can open it in between.
+        # Made with these rights, not given them later: no one can open it in between.
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as written:
             written.write(f"{key}\n{url}\n")
         place.share(beside)

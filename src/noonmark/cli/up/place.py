@@ -46,7 +46,7 @@ class DataDir:
         self.share(self.path / "up.lock")
 
     def sign(self, url: str) -> None:
-        """Says who we are, for whoever finds the folder taken."""
+        """Writes our process id, for the message of a process that finds the folder taken."""
         assert self._lock is not None
         self._lock.truncate(0)
         self._lock.write(f"pid {os.getpid()} at {url}\n")
@@ -99,6 +99,6 @@ def _unusable(host: str, port: int, error: OSError) -> Conflict:
 
 
 def local_url(host: str, port: int) -> str:
-    """Where this machine reaches what listens on `host`."""
+    """The address under which this machine reaches a server that listens on `host`."""
     reached = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{reached}]:{port}" if ":" in reached else f"http://{reached}:{port}"

@@ -1,4 +1,4 @@
-"""What `noonmark up` says when everything runs."""
+"""The screen of `noonmark up` when everything runs."""
 
 import shlex
 import shutil
