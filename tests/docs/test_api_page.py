@@ -9,20 +9,19 @@ import msgspec
 import pytest
 
 import noonmark.api.app  # noqa: F401  (with it, every problem that the API can tell is known)
-from noonmark.api import problems
+from noonmark.api import problems, request_key
 from noonmark.api.bodies import MAX_BATCH
+from noonmark.api.call import PATIENCE_S
 from noonmark.api.dispatch import fields
 from noonmark.api.dispatch.request import MAX_BODY_BYTES
-from noonmark.api import request_key
-from noonmark.api.call import PATIENCE_S
 from noonmark.api.middleware import pages
 from noonmark.api.routes import followers
 from noonmark.clock import SECOND_US
 from noonmark.errors import NoonmarkError, RunEnded
 from noonmark.model.caller import Role
 from noonmark.model.job import MAX_INPUT_BYTES, MAX_LABELS
-from noonmark.node.config import REQUESTS_PER_S
 from noonmark.model.request import KEPT_US
+from noonmark.node.config import REQUESTS_PER_S
 from noonmark.wire.bulk import MAX_BULK
 from noonmark.wire.jobs import MAX_APPLIED, MAX_BACKFILLED
 from noonmark.wire.notify import MAX_SUBSCRIPTIONS
