@@ -87,8 +87,10 @@ async def _keep(connection: Connection, name: str, value: int) -> None:
 
 async def _install(connection: Connection, shard_count: int) -> None:
     await _keep(connection, "shard_count", shard_count)
+    # One watermark for all: shards that stand together are ticked together.
     await connection.execute(
-        "INSERT INTO noonmark.shard (shard, watermark) SELECT n, clock_timestamp() FROM generate_series(0, $1 - 1) n",
+        "INSERT INTO noonmark.shard (shard, watermark)"
+        " SELECT n, statement_timestamp() FROM generate_series(0, $1 - 1) n",
         shard_count,
     )
 

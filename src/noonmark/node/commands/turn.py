@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from noonmark.errors import NoonmarkError, NotFound, VersionConflict
+from noonmark.errors import NoonmarkError, NotFound, NotOwner, VersionConflict
 from noonmark.model.ids import JobId, RunKey, shard_of
 from noonmark.model.job_row import JobRow
 from noonmark.model.run import RunRow
@@ -31,7 +31,7 @@ _MAX_READMITTED = 5_000
 _TICK_SOON_S = 0.02
 
 
-class _Behind(NoonmarkError):
+class _Behind(NotOwner):
     """A shard has not been ticked up to now."""
 
 
