@@ -1,4 +1,4 @@
-"""An application: its tasks, and how to have them run. What `module:app` names on a worker's command line."""
+"""An application: its tasks, and how to have them run. `module:app` names one on a worker's command line."""
 
 import inspect
 import os
@@ -125,7 +125,7 @@ class App(AppCalls):
 
 
 class Registrar(Protocol):
-    """What `@app.task(…)` does to the function under it."""
+    """The type of `@app.task(…)`: it turns the function under it into a task."""
 
     @overload
     def __call__(self, function: Callable[P, Coroutine[Any, Any, V]], /) -> Task[P, Coroutine[Any, Any, V], V]: ...

@@ -5,7 +5,7 @@ NoonmarkError
 │   ├── TooLarge          413  a payload above its bound
 │   └── KeyReused         422  an Idempotency-Key that belongs to another request
 ├── NotFound              404  no such job, run or tenant
-├── Conflict              409  the request clashes with what is stored
+├── Conflict              409  the request clashes with the stored state
 │   ├── DuplicateName     409  another job of the tenant has this name
 │   ├── VersionConflict   412  the job changed since the caller read it
 │   ├── JobPaused         409  a paused job starts nothing
@@ -147,7 +147,7 @@ class RunEnded(NoonmarkError):
         self.run = run
         self.state = state
         self.error = error
-        """What the last attempt raised, with its traceback."""
+        """The error of the last attempt, with its traceback."""
 
 
 class RunFailed(RunEnded):

@@ -1,4 +1,4 @@
-"""One change as it is kept: who, when, from where, what, before and after."""
+"""One entry of the audit: who, when, from where, which change, before and after."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     action: str
     """A noun and a verb: `job.create`, `key.revoke`."""
     subject: str
-    """The id of what was changed: `job_…`, `run_…`, `key_…`; or the name of a tenant."""
+    """The id of the thing that was changed: `job_…`, `run_…`, `key_…`; or the name of a tenant."""
     before: str | None
     after: str | None
     """JSON; for a job the texts of its specs."""

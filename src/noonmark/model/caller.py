@@ -1,4 +1,4 @@
-"""Who asks for something: the holder of a key, with a role, in one tenant or in all of them."""
+"""The caller of a request: the holder of a key, with a role, in one tenant or in all of them."""
 
 from enum import StrEnum
 from typing import Literal
@@ -11,7 +11,7 @@ Door = Literal["api", "cli", "sdk", "sql", "system"]
 
 
 class Role(StrEnum):
-    """Viewer, operator and admin each may do what the one before may; a worker is apart."""
+    """Viewer, operator and admin each may do all that the one before may; a worker is apart."""
 
     VIEWER = "viewer"
     """Reads."""
@@ -53,4 +53,4 @@ class Caller(msgspec.Struct, frozen=True):
 
 
 SYSTEM = Caller("system")
-"""What a node does by itself."""
+"""The caller of changes that a node makes by itself."""

@@ -118,7 +118,7 @@ def subscription_text(subscription_id: int) -> str:
 
 
 def parse_subscription(text: str) -> int:
-    """0, which no subscription has, for what is no id of one."""
+    """0, which no subscription has, for a text that is no id of one."""
     body = text.removeprefix("sub_")
     known = text.startswith("sub_") and 0 < len(body) <= 6 and all(digit in _VALUES for digit in body)
     number = _decode(body) if known else 0

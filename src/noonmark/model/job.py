@@ -25,7 +25,7 @@ _TASK = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,199}")
 
 
 class Misfire(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What to do with occurrences that passed while no node could fire them."""
+    """The policy for occurrences that passed while no node could fire them."""
 
     policy: Literal["skip", "once", "all"] = "once"
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_CATCH_UP)] = 100

@@ -1,4 +1,4 @@
-"""What an owner needs of a job to make runs of it: the job as its row says."""
+"""A job as its row has it: all that an owner needs to make runs of it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

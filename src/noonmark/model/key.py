@@ -1,7 +1,7 @@
 """The text of an API key: `nmk_<prefix>_<secret>`.
 
 The prefix is shown in lists and finds the key; the secret is shown once. 43 characters of base 62 are 256 random bits,
-so what is stored is one SHA-256 of the whole text: a slow hash is for secrets that can be guessed.
+so one SHA-256 of the whole text is stored: a slow hash is for secrets that can be guessed.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ def new_key(prefix: str) -> str:
 
 
 def prefix_of(text: str) -> str | None:
-    """None for what cannot be a key."""
+    """None for a text that cannot be a key."""
     found = _SHAPE.fullmatch(text)
     return found[1] if found else None
 

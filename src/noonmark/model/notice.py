@@ -1,4 +1,4 @@
-"""What owners of jobs can ask to be told of, and one such word as it is written down."""
+"""The events of jobs that one can subscribe to, and a notice of one as a row."""
 
 from typing import Literal, NamedTuple
 
@@ -15,7 +15,7 @@ TYPES: dict[Event, str] = {
 DELIVER_TASK = "noonmark.deliver"
 DELIVER_QUEUE = "noonmark"
 DELIVERIES = (DELIVER_QUEUE, DELIVER_TASK)
-"""What a run must be of to be a delivery; nobody is told how these end."""
+"""Queue and task of deliveries; there are no notices of how these end."""
 DELIVERY_REFUSED = "noonmark.Refused"
 """The type of the error of a delivery that was refused for good, which is not tried again."""
 OWN_TASKS = "noonmark."

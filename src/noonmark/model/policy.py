@@ -34,5 +34,5 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     @property
     def kind(self) -> tuple[str, str]:
-        """What a worker must serve to be granted such a run."""
+        """Queue and task: a worker that serves both can be granted such a run."""
         return (self.queue, self.task)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from noonmark.clock import SECOND_US
 
 KEPT_US = 24 * 3600 * SECOND_US
-"""How long a key leads to what was done under it."""
+"""So long a key leads to the answer of its first request."""
 
 
 class RequestRow(NamedTuple):

@@ -33,7 +33,7 @@ class RunRow(NamedTuple):
 
 
 class EndedRun(Protocol):
-    """What history takes from a run, be it the row or the one in an owner's memory."""
+    """The fields that history takes from a run, be it the row or the one in an owner's memory."""
 
     @property
     def shard(self) -> int: ...
@@ -86,7 +86,7 @@ class AttemptRow(NamedTuple):
         result: str | None,
     ) -> Self:
         """The run's last attempt, which a worker had; `run.attempt` is its number."""
-        # The bare tuple is what the constructor would make: an owner does this for every attempt.
+        # The same tuple as the constructor's, without its cost: an owner makes one for every attempt.
         return tuple.__new__(
             cls,
             (

@@ -1,4 +1,4 @@
-"""Which addresses a node may send to. Without this, a subscription could reach what only the node can."""
+"""Which addresses a node may send to. Without this, a subscription could reach servers that only the node can."""
 
 import asyncio
 import ipaddress
@@ -40,7 +40,7 @@ def as_address(host: str) -> str | None:
 
 
 def check_host(host: str) -> None:
-    """Refuses what can be seen without asking anybody for the name."""
+    """Refuses addresses that are wrong before any name is looked up."""
     numeric = as_address(host)
     name = host.rstrip(".").lower()
     if (numeric is not None and not is_public(numeric)) or name == "localhost" or name.endswith(".localhost"):
@@ -48,7 +48,7 @@ def check_host(host: str) -> None:
 
 
 async def check_resolved(host: str) -> None:
-    """Refuses a name that leads to a private address; one that leads nowhere is left to whoever uses it."""
+    """Refuses a name that leads to a private address; one that leads nowhere fails when it is used."""
     check_host(host)
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)

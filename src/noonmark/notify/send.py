@@ -113,7 +113,7 @@ def service_scheme(url: str) -> str:
 
 
 def service_of(url: str) -> "apprise.NotifyBase | None":
-    """What apprise makes of the url. Importing it takes a while, so not at the start and not on the event loop."""
+    """The url as apprise reads it. Importing it takes a while, so not at the start and not on the event loop."""
     import apprise
 
     service = apprise.Apprise.instantiate(url)

@@ -1,4 +1,4 @@
--- Jobs, with what they were told to skip. Found key by key, then deleted by their places: a join of keys and jobs could turn
+-- Jobs, with their skipped occurrences. Found key by key, then deleted by their places: a join of keys and jobs could turn
 -- round.
 WITH skips AS (
     DELETE FROM noonmark.job_skip s

@@ -1,4 +1,4 @@
--- Jobs that are well again, or that nobody watches any more: $1 shards and $2 jobs side by side. Found key by key, then
+-- Jobs that are well again, or no longer watched: $1 shards and $2 jobs side by side. Found key by key, then
 -- deleted by their places: a join of keys and troubles could turn round.
 DELETE FROM noonmark.trouble t
 WHERE t.ctid = ANY (ARRAY(

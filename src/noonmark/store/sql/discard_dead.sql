@@ -1,4 +1,4 @@
--- Dead letters that nobody wants back; the history of their attempts stays. Found key by key, then deleted by their places:
+-- Dead letters to be discarded; the history of their attempts stays. Found key by key, then deleted by their places:
 -- a join of keys and dead letters could turn round.
 DELETE FROM noonmark.dead d
 WHERE d.ctid = ANY (ARRAY(

@@ -1,4 +1,4 @@
--- Ends what nodes have under way whose lease has passed: one that froze inside a COPY would hold its lock for ever, as
+-- Ends the sessions of nodes whose lease has passed: one that froze inside a COPY would hold its lock for ever, as
 -- no timeout of PostgreSQL reaches it there.
 SELECT pg_terminate_backend(a.pid)
 FROM noonmark.node n

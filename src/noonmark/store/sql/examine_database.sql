@@ -1,4 +1,4 @@
--- The server, its settings and how full it is. Who may not read a setting gets NULL for the data directory.
+-- The server, its settings and how full it is. The data directory is NULL for a user that may not read the setting.
 SELECT clock_timestamp() AS now,
     current_setting('server_version') AS version,
     current_setting('server_version_num')::integer AS version_number,

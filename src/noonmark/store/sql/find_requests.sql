@@ -1,4 +1,4 @@
--- What is known of a key, shard by shard. $3 is now. The order picks the primary key, LIMIT keeps what has expired outside.
+-- The rows of a key, shard by shard. $3 is now. The order picks the primary key, LIMIT keeps expired rows outside.
 SELECT r.shard, r.fingerprint, r.answer::text
 FROM (
     SELECT x.* FROM noonmark.request x

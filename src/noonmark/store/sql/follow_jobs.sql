@@ -1,4 +1,4 @@
--- What goes on in these jobs ($1 shards and $2 jobs side by side): their newest live runs whose time is not beyond the next
+-- The runs of these jobs ($1 shards and $2 jobs side by side): their newest live runs whose time is not beyond the next
 -- minute, and the newest of those that ended since $3, at most $4 of each kind.
 WITH held AS MATERIALIZED (
     SELECT h.job_id, h.nominal_at, h.attempt

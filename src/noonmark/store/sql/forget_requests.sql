@@ -1,4 +1,4 @@
--- Of the shards $1, keys that expired before $2; at most $3, so that nobody waits long for their locks. Shard by shard, then
+-- Of the shards $1, keys that expired before $2; at most $3, so that no one waits long for their locks. Shard by shard, then
 -- by their places: neither a lie about the number of keys nor a join can make this read them all.
 DELETE FROM noonmark.request r
 WHERE r.ctid = ANY (ARRAY(

@@ -1,5 +1,5 @@
--- Notices become submissions to the jobs that deliver them, in the transaction of what they tell of. What goes out is put
--- together here. Subscriptions that are switched off or gone, and jobs without the labels asked for, leave no row.
+-- Notices become submissions to the jobs that deliver them, in the transaction of the events that they are about. Their
+-- texts are put together here. Subscriptions that are switched off or gone, and jobs without the labels asked for, leave no row.
 -- OFFSET 0 keeps the notices outside of the joins.
 WITH wanted AS MATERIALIZED (
     SELECT n.*, s.tenant_id, s.labels, s.delivery_job

@@ -1,4 +1,4 @@
--- What was done, and by whom, to any of the subjects $2 of the tenant $1 from $3 until $4, first to last; submissions only
+-- The audit's facts about any of the subjects $2 of the tenant $1 from $3 until $4, first to last; submissions only
 -- until $5, for a job may have any number of them. At most $6 entries are read.
 SELECT d.at, d.actor, d.door, d.action, d.subject, d.details
 FROM (

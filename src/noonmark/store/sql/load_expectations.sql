@@ -1,4 +1,4 @@
--- The jobs whose silence somebody wants to hear of, in the shards $1; only the jobs $2 unless that is NULL; at most $3.
+-- The jobs whose silence is subscribed to, in the shards $1; only the jobs $2 unless that is NULL; at most $3.
 -- $4 is the outcome of a success. Deliveries are left out: they have no notices of their own.
 WITH listening AS MATERIALIZED (
     SELECT s.subscription_id, s.tenant_id, s.job_id, s.labels, s.expect_every_s, s.grace_s, s.updated_at

@@ -1,4 +1,4 @@
--- What the owner needs of jobs to make runs of them. LIMIT keeps the keys outside of the join; the order, which
+-- The jobs as their owner needs them to make runs. LIMIT keeps the keys outside of the join; the order, which
 -- one row has anyway, picks the primary key.
 SELECT j.job_id, j.tenant_id, j.name, j.version, j.policy_id, j.schedule_id, j.jitter_ms, j.priority, j.catch_up, j.active,
        j.created_at, j.planned_from, j.input::text, j.ends_at, j.runs_left, j.catch_up_s, j.delay_ms, j.link_at, j.labels,

@@ -1,4 +1,4 @@
--- Schedules that came to an end for some jobs while nobody fired: of the shards $1, between $2 (less the longest jitter)
+-- Schedules that ended for some jobs while their shard had no owner: of the shards $1, between $2 (less the longest jitter)
 -- and $3; with the most occurrences that any of those jobs catches up.
 SELECT j.shard, j.schedule_id, j.ends_at, max(j.catch_up)
 FROM noonmark.job j

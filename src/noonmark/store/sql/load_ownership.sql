@@ -1,4 +1,4 @@
--- Who lives, and who owns what.
+-- The owners of shards.
 SELECT s.shard, s.owner, n.address
 FROM noonmark.shard s
 LEFT JOIN noonmark.node n ON n.node_id = s.owner

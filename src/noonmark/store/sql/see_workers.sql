@@ -1,5 +1,5 @@
--- When workers ($1) were last heard by this node ($2). Every node hears every worker: who comes first writes, the others
--- find it done, and nobody waits for another's lock. Found key by key, then changed at their places: a join of keys and
+-- When workers ($1) were last heard by this node ($2). Every node hears every worker: the first writes, the others find
+-- it done, and no node waits for another's lock. Found key by key, then changed at their places: a join of keys and
 -- workers could turn round.
 WITH heard AS MATERIALIZED (
     SELECT x.ctid AS place, h.heard_at

@@ -1,7 +1,7 @@
 -- The runs of all active jobs on the schedules that are due, read from the jobs themselves. One that exists already is
 -- left alone. The rule of planning/misfire.py, for all jobs at once, says which occurrences fire and which of the missed
 -- are caught up: $9 is now, $10 the reason of a run on time, $11 of one that is caught up. Where jobs have ended meanwhile,
--- their missed occurrences come once more, ranked from that end. OFFSET 0 keeps what is due outside of the join.
+-- their missed occurrences come once more, ranked from that end. OFFSET 0 keeps the due ones outside of the join.
 INSERT INTO noonmark.run (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason, input)
 SELECT j.shard, f.nominal_at, j.job_id, f.nominal_at + j.jitter_ms * interval '1 millisecond',
        j.tenant_id, j.version, j.policy_id, j.priority,
