@@ -77,9 +77,9 @@ class RunningNode:
         self.node = Node(config, self.address)
         self.node.clock = self.clock
         app = create_app(self.node, config.token, config.requests_per_s, loopback=loopback)
-        door = Doorway(app, self.node.living)
+        self._door = Doorway(app, self.node.living)
         self._server = uvicorn.Server(
-            uvicorn.Config(door, loop="none", http="httptools", ws="none", lifespan="on", log_level="warning")
+            uvicorn.Config(self._door, loop="none", http="httptools", ws="none", lifespan="on", log_level="warning")
         )
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -96,6 +96,8 @@ class RunningNode:
     async def stop(self, *, at_once: bool = False) -> None:
         """Hands over, then closes its HTTP, or with `at_once` both together; to ask again changes nothing."""
         tasks, self._tasks = self._tasks, []
+        if not at_once:
+            await self._door.close()
         self.node.stop()
         self._server.should_exit = at_once
         for task in tasks:

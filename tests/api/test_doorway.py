@@ -113,6 +113,17 @@ async def test_a_stream_ends_at_once_and_properly(living: asyncio.Event) -> None
     assert stream.sent[-1] == {"type": "http.response.body", "body": b"", "more_body": False}
 
 
+async def test_a_node_that_has_handed_over_keeps_no_other_waiting(living: asyncio.Event) -> None:
+    inside = Inside()
+    inside.let.set()
+    door = Doorway(inside, living)
+    await door.close(0.01)
+    living.clear()
+    asked = Asked(door, "/v1/node/commands")
+    await asyncio.wait_for(asked.task, 1.0)
+    assert asked.status == 200
+
+
 async def test_what_is_cut_gets_a_problem(living: asyncio.Event) -> None:
     inside = Inside()
     door = Doorway(inside, living)

@@ -28,7 +28,7 @@ class Commands:
     def _activate(self, client, job):
         yield from self._write(self.owner.take_outbox())
         now_us = self.now_us()
-        self.owner.paused.discard(job.job_id)
+        self.owner.unpark([job.job_id])
         rows = yield self._asked(self.store.activate, job, now_us)
         self._found(rows or ())
         client.answer("active", job.job_id)
@@ -59,6 +59,10 @@ class Commands:
         job = self.store.jobs.get(job_id)
         if job is None or not (job.active or verb == "delete"):
             return
+        if self.owner.watermarks[shard_of(job_id)] < self.now_us():
+            self.requests.append((verb, client, job_id))  # first the tick makes what is due
+            self._tick_us = 0
+            return
         batch = self.owner.take_outbox()
         self.heads.pop(job_id, None)
         self.owner.withdraw({job_id})
@@ -70,7 +74,7 @@ class Commands:
             self.owner.paused.add(job_id)
         yield from self._write(batch)
         self._withdraw_again(job_id)
-        now_us = self.now_us()
+        now_us = self.instant_of_change(self, [job_id])
         done = yield self._asked(getattr(self.store, verb), job_id, granted, now_us)
         if done is False:
             self.owner.backlog.start_scan(shard_of(job_id))

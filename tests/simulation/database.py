@@ -1,10 +1,8 @@
 """The way from a node to the store: calls take time, connections break, and then nobody knows what was applied."""
 
+from noonmark.errors import NoonmarkError
+from noonmark.store.fence import CommitUnknown, NotCommitted
 from tests.simulation.store import Refused
-
-
-class Unknown(ConnectionError):
-    """The connection broke: the transaction may or may not have been applied."""
 
 
 class Database:
@@ -12,6 +10,8 @@ class Database:
         self.world = world
         self.rng = world.rng
         self.breaks = 0.0
+        self.pool_us = 0
+        """How long who reads outside of the serial order may wait for what was read."""
         self.slowest_us = self.rng.choice((3_000, 3_000, 80_000))
         self._epoch = 0
         self._back_us = 0
@@ -46,23 +46,29 @@ class Database:
             return
         chance = self.rng.random()
         if epoch != self._epoch or chance < self.breaks / 2:
-            self._tell(process, failed, Unknown("not applied"))
+            self._tell(process, failed, self._not_applied())
             return
         try:
             result = transaction(self.world.now_us)
-        except Refused as refused:
+        except (Refused, NoonmarkError) as refused:
             self._tell(process, failed, refused)
             return
         if chance < self.breaks:
-            self._tell(process, failed, Unknown("applied"))
+            self._tell(process, failed, CommitUnknown("applied"))
         else:
             self.world.at(
                 self.rng.randrange(100, self.slowest_us), self._tell_done, process, done, failed, result, epoch
             )
 
+    def _not_applied(self):
+        """It broke before COMMIT was sent, and the node knows; or while it was under way, and nobody does."""
+        if self.rng.random() < 0.5:
+            return NotCommitted(ConnectionError("before the commit"))
+        return CommitUnknown("not applied")
+
     def _tell_done(self, process, done, failed, result, epoch):
         if epoch != self._epoch:
-            self._tell(process, failed, Unknown("applied"))
+            self._tell(process, failed, CommitUnknown("applied"))
         else:
             process.call(done, result)
 

@@ -3,6 +3,8 @@
 import traceback
 from typing import NamedTuple
 
+from structlog.testing import capture_logs
+
 from tests.simulation.world import World
 
 TRACE_LINES = 400
@@ -20,7 +22,8 @@ def outcome_of(seed, world_class=World):
     world = world_class(seed)
     failure = None
     try:
-        world.run()
+        with capture_logs():
+            world.run()
     except AssertionError as violation:
         failure = str(violation) or traceback.format_exc()
     except Exception as error:

@@ -64,9 +64,11 @@ class Chaos:
         self.rng = rng = world.rng
         # Each world has its own mix, so that rare combinations come together in some.
         kinds = (self.crash, self.freeze, self.kill_worker, self.freeze_worker, self.restart_database,
-                 self.stall_database, self.stop, self.drift, self.stop_worker)  # fmt: skip
+                 self.stall_database, self.stop, self.drift, self.stop_worker, self.outage)  # fmt: skip
         self.kinds = rng.sample(kinds, rng.randrange(1, len(kinds) + 1))
         self.interval_us = rng.choice((700_000, 1_500_000, 4_000_000))
+        self.outages = 0.3
+        self.freezes_us = (500_000, 2 * SECOND_US, 5 * SECOND_US, 9 * SECOND_US)
         world.network.loss = rng.choice((0.0, 0.02, 0.15))
         world.network.slow = rng.choice((0.0, 0.05, 0.2))
         world.network.repeat = rng.choice((0.0, 0.1))
@@ -79,16 +81,27 @@ class Chaos:
         network, database = self.world.network, self.world.database
         network.loss = network.slow = network.repeat = database.breaks = 0.0
         database.slowest_us = 3_000
+        self.world.restless = 0.0
 
     def crash(self):
         self.rng.choice(self.world.hosts).crash(self.rng.randrange(100_000, 4 * SECOND_US))
+
+    def outage(self):
+        """All nodes are down for longer than runs are made ahead; the first thing they are asked for is a change."""
+        if self.rng.random() < self.outages:
+            downtime_us = self.rng.randrange(2 * SECOND_US, 7 * SECOND_US)
+            for host in self.world.hosts:
+                host.crash(downtime_us)
+            for _ in range(self.rng.randrange(2, 6)):
+                after_us = self.rng.randrange(SECOND_US)
+                self.world.at(downtime_us + after_us, self.world.callers.act, self.rng.choice(("pause", "change")))
 
     def freeze(self):
         life = self.rng.choice(self.world.hosts).life
         if not life.frozen:
             self.world.log(f"{life.name} freezes")
             life.freeze()
-            self.world.at(self.rng.choice((500_000, 2 * SECOND_US, 5 * SECOND_US, 9 * SECOND_US)), self._thaw, life)
+            self.world.at(self.rng.choice(self.freezes_us), self._thaw, life)
 
     def _thaw(self, process):
         self.world.log(f"{process.name} thaws")

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 
+from noonmark.model.ids import shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.shard.live_run import State
 
@@ -37,6 +38,9 @@ class Checks:
 
     # -- what the store sees -----------------------------------------------------------------------------------------
 
+    def happens(self, effect):
+        self.world.promises.happens(effect)
+
     def writes(self, node_id):
         require(self.world.store.nodes[node_id].alive, "zombie", "dead node", node_id, "writes")
 
@@ -58,6 +62,16 @@ class Checks:
             require(end is not None, "one run at a time", row.key, "is made while", before, "has not ended")
             apart_us = row.nominal_us - end.finished_us
             require(apart_us >= job.delay_us - CLOCK_ERROR_US, "one run at a time", row.key, "follows too soon", before)
+
+    def changes(self, job_id, begun_us, now_us):
+        """What was due when the owner came to a change belongs to the time before it, and the ticks have made it."""
+        watermark_us = self.world.store.shards[shard_of(job_id)].watermark_us
+        in_time = begun_us - CLOCK_ERROR_US <= now_us <= watermark_us
+        facts = ("is changed as of", now_us, "begun at", begun_us, "ticked up to", watermark_us)
+        require(in_time, "never a missed occurrence", job_id, *facts)
+
+    def parks(self, key, parked, job):
+        require(not parked or job is None or not job.active, "paused", key, "is parked though its job is active")
 
     def grants(self, entry, grant_id):
         store = self.world.store

@@ -2,14 +2,14 @@
 
 from noonmark.model.reason import Outcome
 from noonmark.shard.backlog import Backlog
-from noonmark.shard.limits import Limits
 from noonmark.shard.outbox import Batch
 from noonmark.shard.owner import Owner
 from noonmark.shard.verdict import Ended
+from tests.simulation import command_mutations
 from tests.simulation.node import Host, Life
 from tests.simulation.store import Store
 from tests.simulation.worker import Worker
-from tests.simulation.world import OVERRUN_US, PATIENCE, ROOM, World
+from tests.simulation.world import World
 
 
 class DeadNodesWrite(Store):
@@ -338,6 +338,8 @@ def _mutant(part):
         return type(part.__name__, (World,), {"store_class": part})
     if issubclass(part, Worker):
         return type(part.__name__, (World,), {"worker_class": part})
+    if issubclass(part, Host):
+        return type(part.__name__, (World,), {"host_class": part})
     if issubclass(part, Life):
         return type(part.__name__, (World,), {"life_class": part})
     if issubclass(part, Backlog):
@@ -363,9 +365,8 @@ PARTS = (
     SilenceBeginsAnew, OutagesAreSilence,
     PagesUnfiltered, MarkTooFar, MarkDropped, LostIsReleased, StartedIsHandedOn, UnnamedIsUnstarted,
     AnyEndFollowed, FollowedApart, FollowersForgotten,
-    FollowersStay, CancelledUnfollowed,
+    FollowersStay, CancelledUnfollowed, *command_mutations.PARTS,
 )  # fmt: skip
-CRAMPED = Limits(**PATIENCE, **ROOM[-1], overrun_us=OVERRUN_US[-1])
 SLOW_DATABASE = {"slowest_us": 120_000}
 BUSY = (6, 20, 8, 0, 0, 0, 0, 0)
 """Users create and submit, and change nothing."""
@@ -390,7 +391,8 @@ WEATHER = {
     UnnamedIsUnstarted: {"kinds": ["stop_worker"], "interval_us": 1_500_000, "loss": 0.3, "weights": BUSY},
     SilenceBeginsAnew: {"kinds": ["kill_worker", "stop"], "interval_us": 1_500_000, "loss": 0.0, "weights": BUSY},
     OutagesAreSilence: {"kinds": ["crash", "restart_database"], "interval_us": 1_500_000, "weights": BUSY},
-    MarkDropped: {**SLOW_DATABASE, "kinds": ["drift"], "limits": CRAMPED},
+    MarkDropped: {**SLOW_DATABASE, "kinds": ["drift"], "limits": command_mutations.CRAMPED},
+    **command_mutations.WEATHER,
 }
 """Where a bug shows only in rare circumstances, these are made less rare."""
 UNBROKEN = {part.__name__: type("World", (World,), {"weather": WEATHER.get(part, {})}) for part in PARTS}

@@ -1,5 +1,7 @@
 """Processes that can be frozen, and messages between them that are lost, delayed and repeated."""
 
+SECOND_US = 1_000_000
+
 
 class Process:
     """Something that runs. Frozen, its timers and messages wait for it; ended, they are lost."""
@@ -46,6 +48,12 @@ class Network:
         if self.rng.random() < self.slow:
             return self.rng.randrange(10_000, 1_500_000)
         return self.rng.randrange(200, 3_000)
+
+    def held_up_us(self):
+        """On the way from node to node a message may lie for seconds, while shards move."""
+        if self.rng.random() < self.slow / 2:
+            return self.rng.randrange(SECOND_US, 8 * SECOND_US)
+        return self.delay_us()
 
     def send(self, process, event, *args):
         """The message reaches the process none, one or two times. To a host it reaches whatever runs there then."""

@@ -3,6 +3,7 @@
 A `Host` is a machine that starts one `Life` after the other. A life ends at its first failed or unknown commit.
 """
 
+import asyncio
 from collections import deque
 
 from noonmark.model.ids import shard_of
@@ -11,9 +12,11 @@ from noonmark.shard.answers import Granted, Reported
 from noonmark.shard.owner import Owner
 from tests.simulation.commands import Commands
 from tests.simulation.invariants import TTL_US
+from tests.simulation.machine import Machine
 from tests.simulation.network import Process
 from tests.simulation.serial import Serial
 from tests.simulation.store import Refused
+from tests.simulation.units import Units
 
 SECOND_US = 1_000_000
 HEARD_US = SECOND_US
@@ -21,12 +24,11 @@ BEAT_AGE_US = SECOND_US // 2
 """An older heartbeat is a sign of life and no more: the worker may have received a grant since it was sent."""
 
 
-class Host:
+class Host(Machine):
     owner_class = Owner
 
     def __init__(self, world, number):
-        self.world = world
-        self.number = number
+        super().__init__(world, number)
         self.life = None
         self.start()
 
@@ -37,10 +39,12 @@ class Host:
     def crash(self, downtime_us):
         self.world.log(f"host {self.number} crashes")
         self.life.ended = True
+        self.fall()
         self.world.at(downtime_us, self._restart, self.life)
 
     def _restart(self, life):
         if self.life is life:
+            self._boot()
             self.start()
 
     def call(self, event, *args):
@@ -50,7 +54,7 @@ class Host:
         self.life.call(self.life.hear, event, *args)
 
 
-class Life(Commands, Serial, Process):
+class Life(Commands, Units, Serial, Process):
     def __init__(self, host, after):
         super().__init__(host.world, f"host {host.number}")
         self.host = host
@@ -68,12 +72,34 @@ class Life(Commands, Serial, Process):
         self._serial = None
         self._idle = False
         self._paging = True
+        self._steps_done = 0
         self._tick_us = self._shuffle_us = 0
         self._advance_us = None
+        self._open_for_commands()
         self._boot(after)
 
     def now_us(self):
         return self.world.now_us + self.offset_us
+
+    # A life is frozen with its process.
+
+    def call(self, event, *args):
+        if not self.ended:
+            self.host.process.call(self._happens, event, args)
+
+    def _happens(self, event, args):
+        if not self.ended:
+            event(*args)
+
+    @property
+    def frozen(self):
+        return self.host.process.frozen
+
+    def freeze(self):
+        self.host.process.freeze()
+
+    def thaw(self):
+        self.host.process.thaw()
 
     # -- life and death ----------------------------------------------------------------------------------------------
 
@@ -94,6 +120,7 @@ class Life(Commands, Serial, Process):
             limits=self.world.limits,
             random=self.rng.random,
         )
+        self.world.node_hosts[node_id] = self.host.address
         self.began_us = self.now_us()
         self.world.log(f"{self.name} begins")
         self._serial = self._commit_loop()
@@ -107,6 +134,8 @@ class Life(Commands, Serial, Process):
         if not self.ended:
             self.world.log(f"{self.name} ends: {why}")
             self.ended = True
+            self._serial.close()
+            self.tell_the_waiting()
             self.host.start(after=self.owner.node_id)
 
     def stop(self):
@@ -124,13 +153,15 @@ class Life(Commands, Serial, Process):
             self.store.renew(node_id, now_us, TTL_US)
             for expired in self.store.end_expired(now_us):
                 self.world.log(f"node {expired} is declared dead by {self.name}")
+            return {number: self.world.address_of(shard.owner) for number, shard in self.store.shards.items()}
 
         def failed(error):
             if isinstance(error, Refused):
                 self._die(error)
 
-        def renewed(_):
+        def renewed(ownership):
             self.trusted_until_us = sent_us + TTL_US
+            self.ownership = ownership
 
         self.world.database.ask(self, renew, renewed, failed)
         self.later(SECOND_US, self._keep)
@@ -151,7 +182,7 @@ class Life(Commands, Serial, Process):
     @property
     def trusted(self):
         """The lease holds: nobody else can have been given the shards."""
-        return self.world.now_us < self.trusted_until_us
+        return self.world.now_us < self.trusted_until_us and not self.ended
 
     def _rescue(self):
         before = len(self.owner.outbox.attempts)
@@ -228,6 +259,10 @@ class Life(Commands, Serial, Process):
         self.owner.fleet.serve(worker_id, worker.queues, worker.tasks, self.now_us())
 
     def answer(self, token, answer):
+        if isinstance(token, asyncio.Future):
+            if not token.done():
+                token.set_result(answer)
+            return
         party, number = token
         if isinstance(answer, Granted):
             current = [live for live in answer.runs if live.grant and live.grant.grant_id == answer.grant_id]

@@ -16,10 +16,11 @@ class Oracle:
         self._open[job.job_id] = now_us
 
     def deactivated(self, job, until_us, watermark_us):
-        """Of the job's occurrences up to then, those due within the watermark must have been made."""
+        """Of the job's occurrences up to then, those due within the watermark or by then must have been made."""
         since_us = self._open.pop(job.job_id, None)
         if since_us is not None and job.recurrence is not None:
-            self._spans.append((job, since_us, until_us, watermark_us))
+            due_us = watermark_us if until_us == NEVER_US else max(watermark_us, until_us)
+            self._spans.append((job, since_us, until_us, due_us))
 
     def close(self, jobs, watermark_of):
         for job in jobs:

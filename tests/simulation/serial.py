@@ -4,15 +4,22 @@ Each step takes the outbox and changes memory at one instant, commits the outbox
 it sees in the store all that was decided before it began, and what is decided later is still in the outbox.
 """
 
+import asyncio
+
 from noonmark.clock import NEVER_US
 from noonmark.model.ids import shard_of
+from noonmark.node.committer import LeasePassed, _outcome
 from noonmark.shard.listening import last_heard_us
+from noonmark.store.fence import CommitUnknown, NotCommitted
 from tests.simulation.invariants import TTL_US, check_memory
 from tests.simulation.store import Refused
+from tests.simulation.units import fail
 
 SECOND_US = 1_000_000
 LOOKAHEAD_US = 2 * SECOND_US
 TICK_US = 500_000
+CHECKED_STEPS = 4
+"""Memory is compared with the rows after every fourth step: that costs more than the step."""
 
 
 class Serial:
@@ -24,10 +31,10 @@ class Serial:
         except StopIteration:
             self._die("stopped")
             return
-        except Refused as refused:
+        except (Refused, LeasePassed) as refused:
             self._die(refused)
             return
-        except ConnectionError as lost:
+        except (NotCommitted, CommitUnknown) as lost:
             self._die(lost)
             return
         if call is None:
@@ -44,7 +51,8 @@ class Serial:
                 continue
             step = self.rng.choice(steps)
             yield from step()
-            if self.world.checks_memory and not self.owner.outbox:
+            self._steps_done += 1
+            if self.world.checks_memory and not self.owner.outbox and self._steps_done % CHECKED_STEPS == 0:
                 check_memory(self, self.store)
             self._paging = self._paging or step != self._page
             self.owner.advance(self.now_us())
@@ -59,6 +67,8 @@ class Serial:
             steps.append(self._flush)
         if self.requests:
             steps.append(self._serve)
+        if self.units:
+            steps.append(self._act)
         if now_us >= self._tick_us and self.terms and not self.stopping:
             steps.append(self._tick)
         if now_us >= self._shuffle_us or self.stopping:
@@ -71,8 +81,17 @@ class Serial:
         """Commits a batch in its own transaction and releases its answers."""
         if batch:
             self.owner_waits(batch)
-            self._follow((yield lambda _: self.store.commit(self.owner.node_id, batch)))
+            yield from self._durable(batch, lambda _: self.store.commit(self.owner.node_id, batch))
+
+    def _durable(self, batch, transaction):
+        try:
+            self._follow((yield transaction))
             self.release(batch)
+        except BaseException as error:
+            for token, _ in batch.answers:
+                if isinstance(token, asyncio.Future):
+                    fail(token, _outcome(error))
+            raise
 
     def owner_waits(self, batch):
         """A grant cannot have arrived before its answer left: until then nobody misses it."""
@@ -83,7 +102,7 @@ class Serial:
     def release(self, batch):
         """A node that slept past its lease tells nobody what it did."""
         if not self.trusted:
-            raise Refused("the lease has passed")
+            raise LeasePassed("the lease has passed")
         for row in batch.grants:
             if row.grant_id in self.owner.fleet.grants:
                 self.owner.fleet.grants[row.grant_id].known_us = self.now_us()
@@ -136,6 +155,8 @@ class Serial:
         self._shuffle_us = self.now_us() + SECOND_US
         node_id = self.owner.node_id
         share = 0 if self.stopping else self.store.share()
+        if self.rng.random() < self.world.restless:
+            share = self.rng.randrange(share + 1)
         spare = list(self.terms)[share:]
         if spare:
             yield from self._give(spare)
@@ -163,8 +184,7 @@ class Serial:
             self.store.give(self.owner.node_id, shards)
             return followers
 
-        self._follow((yield hand_over))
-        self.release(batch)
+        yield from self._durable(batch, hand_over)
 
     def _drop(self, shards):
         self.world.log(f"{self.name} gives shards {shards}")

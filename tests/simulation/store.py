@@ -7,17 +7,19 @@ ones: declaring a node dead waits for its transactions, and later ones of it fai
 from dataclasses import dataclass, field
 
 from noonmark.model.ids import shard_of
-from noonmark.model.reason import Outcome, Reason
-from noonmark.model.run import AttemptRow, RunRow
+from noonmark.model.reason import Reason
+from noonmark.model.run import RunRow
 from noonmark.schedule import slices
 from noonmark.schedule.bounds import Bounded
 from noonmark.shard.listening import NodeLife
+from noonmark.store.fence import Fenced
 from tests.simulation.invariants import require
+from tests.simulation.job_rows import JobRows
 
 GRACE_US = 1_500_000
 
 
-class Refused(Exception):
+class Refused(Fenced):
     """The database said no: the node was declared dead, or lost the shard."""
 
 
@@ -53,6 +55,7 @@ class StoredJob:
     current_run_us: int | None = None
     runs_left: int | None = None
     """Runs that a fixed delay may still make."""
+    version: int = 1
     skips: set[int] = field(default_factory=set)
     """Occurrences that somebody asked to skip."""
 
@@ -66,7 +69,7 @@ class StoredJob:
         )
 
 
-class Store:
+class Store(JobRows):
     def __init__(self, watch, oracle, shard_count, now_us):
         self.checks = watch
         self.oracle = oracle
@@ -87,6 +90,8 @@ class Store:
         self.ends = {}
         """(key, attempt) -> reason: the history."""
         self.last_attempt = {}
+        self.requests = {}
+        """(tenant, key) -> {shard: row}: requests with a key that were carried out."""
 
     def run(self, key):
         return self.runs[shard_of(key[0])].get(key)
@@ -166,6 +171,7 @@ class Store:
                     attempt=rewait.attempt, failures=rewait.failures, due_us=rewait.due_us, reason=rewait.reason,
                     sleeps=rewait.sleeps,
                 )  # fmt: skip
+                self.checks.parks(key, rewait.parked, self.jobs.get(rewait.job_id))
                 (self.parked.add if rewait.parked else self.parked.discard)(key)
         for shard, nominal_us, job_id in batch.cancelling:
             row = self.run((job_id, nominal_us))
@@ -191,6 +197,9 @@ class Store:
             self.grants.pop(place, None)
         for row in batch.attempts:
             self._insert_attempt(row)
+        for effect in batch.audit:
+            self.checks.happens(effect)
+        self.keep(batch.requests)
         return [row for end in batch.fixed_delay_ends for row in self.follow(end.job_id, end.nominal_us, end.ended_us)]
 
     def follow(self, job_id, nominal_us, ended_us):
@@ -320,85 +329,3 @@ class Store:
         self.redriven[key] = dead.attempt
         self._insert_run(row)
         return [row]
-
-    # -- jobs --------------------------------------------------------------------------------------------------------
-
-    def activate(self, node_id, job, now_us):
-        """Creates or resumes a job: what the watermark has passed already is made here. All its runs that are due."""
-        self.fence(node_id)
-        self.checks.writes(node_id)
-        shard = shard_of(job.job_id)
-        w_us = self.shards[shard].watermark_us
-        job.active, job.since_us = True, now_us
-        self.jobs[job.job_id] = job
-        self.oracle.activated(job, now_us, w_us)
-        runs = self.runs[shard]
-        for key, row in runs.items():
-            if row.job_id == job.job_id and key in self.parked:
-                self.parked.discard(key)
-                runs[key] = row._replace(sleeps=row.due_us > w_us)
-        if job.recurrence is not None:
-            for nominal_us in job.bounded.between(now_us, w_us - job.offset_us, 1000):
-                row = job.run(nominal_us, nominal_us + job.offset_us, Reason.SCHEDULED)
-                if row.key not in runs and not self.has_ended(row.key):
-                    self._insert_run(row)
-        if job.delay_us is not None and (job.current_run_us is None or (job.job_id, job.current_run_us) not in runs):
-            self._make_current(job, now_us + job.delay_us)
-        return [row for row in runs.values() if row.job_id == job.job_id and row.due_us <= w_us]
-
-    def has_ended(self, key):
-        """A run may have been cancelled before its time: the key alone would let it be made anew."""
-        return key in self.finals
-
-    def pause(self, node_id, job_id, granted, now_us):
-        self.fence(node_id)
-        self.checks.writes(node_id)
-        shard = shard_of(job_id)
-        job = self.jobs[job_id]
-        job.active = False
-        self.oracle.deactivated(job, now_us, self.shards[shard].watermark_us)
-        for key, row in list(self.runs[shard].items()):
-            if row.job_id == job_id and row.nominal_us not in granted:
-                if row.nominal_us > now_us and row.reason == Reason.SCHEDULED and row.nominal_us != job.current_run_us:
-                    del self.runs[shard][key]
-                else:
-                    self.parked.add(key)
-
-    def delete(self, node_id, job_id, granted, now_us):
-        """The job goes, and its waiting runs with a reason."""
-        self.pause(node_id, job_id, granted, now_us)
-        del self.jobs[job_id]
-        for row in list(self.runs[shard_of(job_id)].values()):
-            if row.job_id == job_id and row.nominal_us not in granted:
-                self.withdraw(row, Reason.JOB_DELETED, now_us)
-
-    def cancel_waiting(self, node_id, key, now_us):
-        """Cancels a run that is in no memory: it sleeps, is parked or was spilled."""
-        self.fence(node_id)
-        self.checks.writes(node_id)
-        row = self.run(key)
-        if row is not None:
-            require(key not in self.held, "one end per run", key, "is granted and cancelled as waiting")
-            self.withdraw(row, Reason.CANCELLED, now_us)
-            return self.follow(*key, now_us)
-        return []
-
-    def skip(self, node_id, job_id, nominal_us, now_us):
-        """An occurrence to come never fires; if its run waits already, it ends."""
-        self.fence(node_id)
-        self.checks.writes(node_id)
-        job = self.jobs[job_id]
-        key = (job_id, nominal_us)
-        require(key not in self.held, "one end per run", key, "is granted and skipped")
-        if self.run(key) is None:
-            row = job.run(nominal_us, nominal_us + job.offset_us, Reason.SCHEDULED)
-            self._insert_attempt(AttemptRow.without_attempt(row, Outcome.WITHDRAWN, Reason.SKIPPED, now_us))
-        else:
-            self.withdraw(self.run(key), Reason.SKIPPED, now_us)
-        job.skips.add(nominal_us)
-
-    def withdraw(self, row, reason, now_us):
-        outcome = Outcome.CANCELLED if reason is Reason.CANCELLED else Outcome.WITHDRAWN
-        del self.runs[row.shard][row.key]
-        self.parked.discard(row.key)
-        self._insert_attempt(AttemptRow.without_attempt(row, outcome, reason, now_us))

@@ -9,6 +9,7 @@ from noonmark.model.ids import shard_of
 from noonmark.model.policy import Policy, Retry
 from noonmark.schedule import recurrence
 from noonmark.shard.limits import Limits
+from tests.simulation.callers import Callers
 from tests.simulation.database import Database
 from tests.simulation.faults import Chaos, User, random_job
 from tests.simulation.invariants import Checks, require
@@ -16,6 +17,7 @@ from tests.simulation.listeners import Listeners
 from tests.simulation.network import Network
 from tests.simulation.node import Host, Life
 from tests.simulation.oracle import Oracle
+from tests.simulation.promises import Promises
 from tests.simulation.store import Store
 from tests.simulation.worker import Worker
 
@@ -75,8 +77,10 @@ class World:
         self.users_active = True
         self.policies = POLICIES
         self.recurrences = RECURRENCES
+        self.every_recurrence = RECURRENCES["every"]
         self.weights = {1: 1, 2: 1, 3: 3}
         self.limits = Limits(**PATIENCE, **rng.choice(ROOM), overrun_us=rng.choice(OVERRUN_US))
+        self.restless = 0.0
         self.poll_us = rng.choice((2, 9)) * SECOND_US
         self._policy_of = {}
         self.checks = Checks(self)
@@ -88,6 +92,9 @@ class World:
         self.database = Database(self)
         self.chaos = Chaos(self)
         self.user = User(self)
+        self.promises = Promises(self)
+        self.callers = Callers(self)
+        self.node_hosts = {}
         self._set_weather()
         self.hosts = []
         for number in range(rng.randrange(1, 4)):
@@ -101,7 +108,7 @@ class World:
         for name, value in self.weather.items():
             if name == "kinds":
                 value = [getattr(self.chaos, kind) for kind in value]
-            for part in (self.network, self.database, self.chaos, self.user, self):
+            for part in (self.network, self.database, self.chaos, self.user, self.callers, self):
                 if hasattr(part, name):
                     setattr(part, name, value)
                     break
@@ -128,6 +135,9 @@ class World:
         self._policy_of[job.job_id] = self.policies[job.policy_id]
         return job
 
+    def address_of(self, node_id):
+        return self.node_hosts.get(node_id)
+
     def policy_of(self, job_id):
         return self._policy_of[job_id]
 
@@ -135,10 +145,18 @@ class World:
 
     def run(self):
         """The storm, then calm until all is done; raises a Violation if a promise was broken."""
+        try:
+            self._run()
+        finally:
+            for host in self.hosts:
+                host.fall()
+
+    def _run(self):
         end_us = self.now_us + STORM_US
         for _ in range(self.rng.randrange(2, 6)):
             self.at(SECOND_US, self._create)
         self.at(2 * SECOND_US, self._user_acts, end_us)
+        self.at(2 * SECOND_US, self._callers_act, end_us)
         self.at(2 * SECOND_US, self._chaos_acts, end_us)
         self._run_until(end_us)
         self.chaos.calm()
@@ -178,6 +196,11 @@ class World:
         self.user.act()
         if self.now_us < end_us:
             self.at(self.rng.randrange(600_000), self._user_acts, end_us)
+
+    def _callers_act(self, end_us):
+        self.callers.act()
+        if self.now_us < end_us:
+            self.at(self.rng.randrange(self.callers.asks_us), self._callers_act, end_us)
 
     def _chaos_acts(self, end_us):
         self.chaos.act()

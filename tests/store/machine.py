@@ -73,7 +73,7 @@ class Twins:
 
     async def register(self) -> int:
         node_id = await ownership.register_node(self.connection, "http://here", "1", 3_600)
-        self.model.nodes[node_id] = NodeRow(NEVER_US)
+        self.model.nodes[node_id] = NodeRow(self.now_us, NEVER_US)
         return node_id
 
     async def end(self, node_id: int) -> None:

@@ -98,7 +98,7 @@ class Doorway:
                 self._quiet.set()
 
     async def _wait_for_life(self) -> None:
-        if not self._living.is_set():
+        if not self._living.is_set() and not self._closing:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._living.wait(), START_S)
 

@@ -52,6 +52,7 @@ async def perform(here: Here, send: Send, command: Command[Any]) -> Performed:
     done: dict[int, Any] = {}
     replayed = True
     pending = list(range(len(shards)))
+    unknown: dict[int, BaseException] = {}
     while pending:
         by_owner = _split(here, shards, pending)
         pending = by_owner.pop(None, [])
@@ -62,6 +63,7 @@ async def perform(here: Here, send: Send, command: Command[Any]) -> Performed:
         )
         final = False
         for positions, outcome in zip(by_owner.values(), outcomes, strict=True):
+            _note(unknown, positions, outcome)
             if isinstance(outcome, BaseException):
                 failures.append(outcome)
                 pending += positions
@@ -71,7 +73,7 @@ async def perform(here: Here, send: Send, command: Command[Any]) -> Performed:
                 done.update(zip(positions, answers, strict=True))
                 replayed &= outcome.replayed
         if failures and (final or here.clock.now_us() > command.deadline_us):
-            raise _verdict(command, sorted(done), failures)
+            raise _verdict(command, sorted(done), [*failures, *unknown.values()])
         if pending:
             await asyncio.sleep(_PAUSE_S)
     answers = [done[position] for position in range(len(shards))]
@@ -97,6 +99,18 @@ def _split(here: Here, shards: Sequence[int], positions: Sequence[int]) -> dict[
 
 def _may_repeat(failure: BaseException, command: Command[Any]) -> bool:
     return isinstance(failure, NotOwner) or (isinstance(failure, OutcomeUnknown) and command.key is not None)
+
+
+def _note(unknown: dict[int, BaseException], positions: Sequence[int], outcome: Performed | BaseException) -> None:
+    """Keeps what may have been done in one of the rounds: that nobody can be asked later does not undo it.
+
+    An answer or a refusal ends the doubt: it comes from an owner who looked the key up first.
+    """
+    for position in positions:
+        if isinstance(outcome, OutcomeUnknown):
+            unknown[position] = outcome
+        elif isinstance(outcome, (Performed, NoonmarkError)) and not isinstance(outcome, Unavailable):
+            unknown.pop(position, None)
 
 
 def _verdict(command: Command[Any], done: list[int], failures: list[BaseException]) -> BaseException:

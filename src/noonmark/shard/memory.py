@@ -89,11 +89,19 @@ class RunMemory:
         self.backlog.leave(live.lane)
         self._forget(live)
 
-    def withdraw(self, job_ids: Collection[JobId]) -> None:
-        """Takes all waiting runs of the jobs out of memory and leaves their rows to the caller."""
+    def withdraw(self, job_ids: Collection[JobId], kept: Collection[RunKey] = ()) -> None:
+        """Takes all waiting runs of the jobs but those out of memory, and leaves their rows to the caller."""
         for live in [live for live in self.live.values() if live.job_id in job_ids]:
-            if live.state is not State.GRANTED:
+            if live.state is not State.GRANTED and live.key not in kept:
                 self.set_aside(live)
+
+    def unpark(self, job_ids: Collection[JobId]) -> None:
+        """From now on runs of the jobs that must wait again are not parked, nor are those not yet committed."""
+        self.paused.difference_update(job_ids)
+        for key, requeue in self.outbox.requeues.items():
+            if requeue.parked and requeue.job_id in job_ids:
+                self.outbox.requeues[key] = requeue._replace(parked=False)
+                self.backlog.start_scan(requeue.shard)
 
     # -- what is there -------------------------------------------------------------------------------------------------
 

@@ -4,15 +4,17 @@ What is in memory is cancelled there when the turn begins, and its ends are in t
 sleeps, is parked or was spilled) ends in the turn's own transaction, which leaves the others' rows alone.
 """
 
+import asyncio
+
 import msgspec
 
-from noonmark.errors import Conflict, NotFound
+from noonmark.errors import Conflict, NotFound, NotOwner, OutcomeUnknown
 from noonmark.model.audit import Entry, entry
 from noonmark.model.ids import job_text, run_text, shard_of
 from noonmark.model.reason import Outcome, Reason
 from noonmark.node.commands.ends import record_end
 from noonmark.node.commands.once import remember, request_rows
-from noonmark.node.commands.turn import admit, no_job, take_turn
+from noonmark.node.commands.turn import admit, commit_token, no_job, take_turn
 from noonmark.node.life import Life
 from noonmark.shard.live_run import State
 from noonmark.shard.outbox import FixedDelayEnd
@@ -28,7 +30,7 @@ from noonmark.wire.commands import CancelRun, CancelRuns, StoppedCounts
 async def cancel_run(life: Life, command: CancelRun) -> None:
     key = command.run
     shard = shard_of(key[0])
-    in_memory = False
+    in_memory: asyncio.Future[None] | None = None
 
     def told(now_us: int) -> Entry:
         return entry(command.caller, command.tenant_id, now_us, "run.cancel", run_text(key))
@@ -39,16 +41,16 @@ async def cancel_run(life: Life, command: CancelRun) -> None:
         if live is not None:
             if live.tenant_id != command.tenant_id:
                 raise NotFound(f"there is no run {run_text(key)}", field="run_id")
-            in_memory = True
             now_us = life.clock.now_us()
             life.owner.cancel(key, now_us)
             life.owner.outbox.audit.append(told(now_us))
             life.owner.outbox.requests += request_rows(command, {shard: None}, now_us)
+            in_memory = commit_token(life)
 
     async def action(connection: Connection) -> None:
-        if not in_memory:
+        if in_memory is None:
             cancel_in_memory()  # the commit before this may have made it, as the next run of a fixed delay
-        if in_memory:
+        if in_memory is not None:
             return
         now_us = life.clock.now_us()
         async with fenced(connection, life.node_id):
@@ -63,8 +65,8 @@ async def cancel_run(life: Life, command: CancelRun) -> None:
         await admit(life, connection, followers)
 
     await take_turn(life, command, [shard], action, cancel_in_memory)
-    if in_memory:
-        await life.committer.flush()
+    if in_memory is not None:
+        await in_memory
 
 
 async def cancel_runs(life: Life, command: CancelRuns) -> StoppedCounts:
@@ -91,7 +93,7 @@ async def cancel_runs(life: Life, command: CancelRuns) -> StoppedCounts:
         if states:
             life.owner.outbox.audit.append(told(now_us, in_memory()))
 
-    async def action(connection: Connection) -> StoppedCounts:
+    async def action(connection: Connection) -> tuple[StoppedCounts, asyncio.Future[None]]:
         now_us = life.clock.now_us()
         kept = [key for key in life.owner.live if key[0] == job_id] + [(job_id, nominal_us) for nominal_us in states]
         async with fenced(connection, life.node_id):
@@ -106,8 +108,13 @@ async def cancel_runs(life: Life, command: CancelRuns) -> StoppedCounts:
         counts = StoppedCounts(found.cancelled + len(rows), found.stopping)
         # With what was cancelled in memory, which is committed after this.
         life.owner.outbox.requests += request_rows(command, {shard: counts}, now_us)
-        return counts
+        return counts, commit_token(life)
 
-    counts = await take_turn(life, command, [shard], action, cancel_in_memory)
-    await life.committer.flush()
+    counts, token = await take_turn(life, command, [shard], action, cancel_in_memory)
+    try:
+        await token
+    except NotOwner as error:
+        if counts.cancelled == in_memory().cancelled:
+            raise
+        raise OutcomeUnknown("some runs were cancelled and others were not", fix="send it again") from error
     return counts

@@ -1,6 +1,6 @@
 """Carries out a command at its owner: the one list of what can be asked."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from noonmark.node.commands.apply_jobs import apply_jobs
@@ -21,7 +21,9 @@ from noonmark.node.transport import Performed
 from noonmark.wire import commands as wire
 from noonmark.wire.commands import BatchCommand, Command
 
-_HANDLERS: dict[type[Command[Any]], Callable[[Life, Any], Awaitable[Any]]] = {
+Handlers = Mapping[type[Command[Any]], Callable[[Life, Any], Awaitable[Any]]]
+
+_HANDLERS: Handlers = {
     wire.CreateJobs: create_jobs,
     wire.ApplyJobs: apply_jobs,
     wire.PatchJob: patch_job,
@@ -42,11 +44,12 @@ _HANDLERS: dict[type[Command[Any]], Callable[[Life, Any], Awaitable[Any]]] = {
 }
 
 
-async def carry_out(life: Life, command: Command[Any]) -> Performed:
+async def carry_out(life: Life, command: Command[Any], handlers: Handlers = _HANDLERS) -> Performed:
     """NotOwner, DeadlinePassed: nothing was done. Each handler is all or nothing, or may be sent again."""
     shards = command.shards(life.shard_count)
+    first = handlers[type(command)]
     if command.key is None:
-        return await _first(life, command)
+        return Performed(await first(life, command), replayed=False)
 
     def terms() -> dict[int, int]:
         for shard in set(shards):
@@ -57,13 +60,9 @@ async def carry_out(life: Life, command: Command[Any]) -> Performed:
         known = await recall(life.pool, command, life.clock.now_us())
         left = [position for position, shard in enumerate(shards) if shard not in known]
         if not isinstance(command, BatchCommand):
-            return Performed(known[shards[0]], replayed=True) if not left else await _first(life, command)
+            return Performed(await first(life, command) if left else known[shards[0]], replayed=not left)
         if not left:
             return Performed(in_order(shards, known), replayed=bool(shards))
-        done = (await _first(life, command.part(left))).answer
+        done = await first(life, command.part(left))
         answers = {**known, **by_shard([shards[position] for position in left], done)}
         return Performed(in_order(shards, answers), replayed=False)
-
-
-async def _first(life: Life, command: Command[Any]) -> Performed:
-    return Performed(await _HANDLERS[type(command)](life, command), replayed=False)

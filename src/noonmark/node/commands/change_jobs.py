@@ -22,6 +22,7 @@ from noonmark.node.commands.turn import (
     check_version,
     enter,
     fire,
+    instant_of_change,
     known_job,
     moment,
     no_job,
@@ -117,7 +118,7 @@ async def store_changes(
     caller: Caller,
 ) -> None:
     """Inside a transaction, with the waiting runs of the jobs out of memory."""
-    now_us = life.clock.now_us()
+    now_us = instant_of_change(life, [job.job_id for job in current])
     pairs: list[tuple[JobRow, JobRow]] = []
     rows: list[RunRow] = []
     await delete_planned_runs(connection, [job.job_id for job in current], now_us, granted)

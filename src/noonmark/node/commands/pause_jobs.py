@@ -5,7 +5,7 @@ from noonmark.model.ids import JobId, RunKey, job_text
 from noonmark.node.commands.chunks import in_chunks
 from noonmark.node.commands.job_sets import ACTIVE, PAUSED, refusals
 from noonmark.node.commands.once import by_shard, remember
-from noonmark.node.commands.turn import fire, recurrence_of, with_jobs_withdrawn
+from noonmark.node.commands.turn import fire, instant_of_change, recurrence_of, with_jobs_withdrawn
 from noonmark.node.life import Life
 from noonmark.planning.changes import pause
 from noonmark.planning.occurrences import Moment, owed_runs
@@ -25,7 +25,7 @@ async def pause_jobs(life: Life, command: PauseJobs) -> list[Refusal | None]:
 
         async def action(connection: Connection, granted: list[RunKey]) -> list[Refusal | None]:
             jobs, answers = refusals(asked, await load_job_rows(connection, asked), command.tenant_id)
-            now_us = life.clock.now_us()
+            now_us = instant_of_change(life, asked)
             # The current run of a fixed delay waits on, parked.
             kept = granted + [(job.job_id, job.current_run_us) for job in jobs if job.current_run_us is not None]
             recurrences = [recurrence_of(life, job) for job in jobs]

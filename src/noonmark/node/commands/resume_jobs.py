@@ -59,7 +59,7 @@ async def resume_jobs(life: Life, command: ResumeJobs) -> list[Refusal | None]:
                 resumed.append(again)
                 rows += own
             ids = [job.job_id for job in resumed]
-            life.owner.paused.difference_update(ids)
+            life.owner.unpark(ids)
             audit = [
                 entry(
                     command.caller, command.tenant_id, now_us, "job.resume", job_text(job_id),

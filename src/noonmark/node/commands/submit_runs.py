@@ -12,6 +12,7 @@ from noonmark.model.run import RunRow
 from noonmark.node.commands.dedup import submit_once
 from noonmark.node.commands.ends import audit_details
 from noonmark.node.commands.once import by_shard, request_rows
+from noonmark.node.commands.turn import commit_token
 from noonmark.node.life import Life
 from noonmark.planning.runs import submitted_run
 from noonmark.wire.commands import Command, SubmitRun, SubmitRuns, SubmittedRun
@@ -27,7 +28,7 @@ async def submit_runs(life: Life, command: SubmitRuns) -> list[RunKey]:
     if command.key is not None:
         answers = by_shard([row.shard for row in rows], keys)
         life.owner.outbox.requests += request_rows(command, answers, life.clock.now_us())
-    await _durable(life)
+    await commit_token(life)
     return keys
 
 
@@ -36,7 +37,7 @@ async def submit_run(life: Life, command: SubmitRun) -> SubmittedRun:
     [row] = _make(life, command, [command.submission], [job])
     made = SubmittedRun(row.job_id, row.nominal_us, row.due_us, row.version, row.priority, int(row.reason), job.name)
     life.owner.outbox.requests += request_rows(command, {row.shard: made}, life.clock.now_us())
-    await _durable(life)
+    await commit_token(life)
     return made
 
 
@@ -57,13 +58,6 @@ def _make(life: Life, command: Command[Any], submissions: Sequence[Submission], 
     told = entry(command.caller, command.tenant_id, now_us, "run.submit", subject, after=after)
     life.owner.outbox.audit.append(told)
     return rows
-
-
-async def _durable(life: Life) -> None:
-    token = life.token()
-    life.owner.outbox.answers.append((token, None))
-    life.committer.wake()
-    await token
 
 
 async def resolve(life: Life, tenant_id: int, submissions: Sequence[Submission]) -> list[JobRow]:

@@ -76,7 +76,9 @@ async def with_jobs_withdrawn(
         also()
 
     async def guarded(connection: Connection) -> T:
-        life.owner.withdraw(changing)  # once more: the commit before this may have made the next run of a fixed delay
+        # Once more: the commit before this may have made the next run of a fixed delay. A run that came back from its
+        # worker since the turn began stays: its row does not know of that yet.
+        life.owner.withdraw(changing, granted)
         try:
             return await action(connection, granted)
         except NoonmarkError:
@@ -90,6 +92,22 @@ async def with_jobs_withdrawn(
         except _Behind:
             life.tick_wanted.set()
             await asyncio.sleep(_TICK_SOON_S)
+
+
+def instant_of_change(life: Life, job_ids: Collection[JobId]) -> int:
+    """Now, but never beyond what the ticks have made: the commit before this turn may have taken its time."""
+    return min([life.clock.now_us(), *(life.owner.watermarks[shard_of(job_id)] for job_id in job_ids)])
+
+
+def commit_token(life: Life) -> asyncio.Future[None]:
+    """Done when all that was decided so far is durable; else it fails as that commit did.
+
+    Whoever made decisions takes it at once, with nothing awaited in between: it goes with them into one transaction.
+    """
+    token = life.token()
+    life.owner.outbox.answers.append((token, None))
+    life.committer.wake()
+    return token
 
 
 async def known_job(life: Life, tenant_id: int, job_id: JobId) -> JobRow:
