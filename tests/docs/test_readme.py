@@ -1,58 +1,57 @@
-"""The code of the README is carried out, and its commands and those of the operator's page exist."""
+"""The first screen of the README is carried out, and its commands and those of the operator's page exist."""
 
-import ast
 import asyncio
-import inspect
-import re
 import shlex
 from typing import Any
 
 import pytest
 
-from noonmark import cron
 from noonmark.cli.root import root
-from noonmark.testing import Scheduler
+from tests.cli.conftest import Noonmark
 from tests.conftest import Engine
-from tests.docs.page import ROOT, Page
+from tests.docs.page import ROOT, Page, codes
 
 PAGE = Page(ROOT / "README.md")
-SYNC = re.compile(r"^\w+\.sync\..*$", re.MULTILINE)
 
 
-async def test_the_python(engine: Engine) -> None:
-    first, sdk, _ = PAGE.blocks("python")
-    names: dict[str, Any] = {"__name__": "readme", "cron": cron, "Scheduler": Scheduler}
+async def test_the_first_screen(engine: Engine, noonmark: Noonmark) -> None:
+    [tasks] = PAGE.blocks("python")
+    [_make, commands] = PAGE.blocks("sh")
+    names: dict[str, Any] = {"__name__": "readme"}
     await engine.start_node()
-    exec(first.replace("App()", f"App({engine.address!r})"), names)
+    exec(tasks.replace("App()", f"App({engine.address!r})"), names)
+    worker, *others = [shlex.split(line, comments=True) for line in commands.splitlines()]
+    assert worker == ["noonmark", "worker", "tasks:app"]
     await engine.start_worker(names["app"])
-    [blocking] = SYNC.findall(sdk)
-    answer = eval(compile(SYNC.sub("", sdk), "README.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
-    assert inspect.iscoroutine(answer)
-    await answer
-    result = await asyncio.to_thread(eval, blocking.partition("#")[0].strip(), names)
-    assert result == "Hello, Grace!"
-    assert (await names["app"].jobs.get("mornings")).canonical == "TZ=Europe/Berlin 0 9 * * 1-5"
+    said = ""
+    for words in others:
+        result = await asyncio.to_thread(noonmark, *words[1:], NOONMARK_SERVER=engine.address)
+        assert result.exit_code == 0, result.output
+        said += result.stdout
+    for expected in ("At 09:30 on weekdays (Europe/Berlin)", "Hello, Ada!", "the task returned"):
+        assert expected in said
     await names["app"].close()
-    names["app"].sync.close()
 
 
-def test_the_unit_test_of_a_schedule() -> None:
-    first, _, testing = PAGE.blocks("python")
-    names: dict[str, Any] = {"__name__": "readme", "cron": cron, "Scheduler": Scheduler}
-    exec(first, names)
-    exec(testing, names)
+def test_the_targets_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    made = [line.split()[1] for line in PAGE.blocks("sh")[0].splitlines()]
+    assert made == ["up", "test"]
+    assert all(f"\n{target}: " in makefile for target in made)
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 12), ("docs/operations.md", 6)])
+@pytest.mark.parametrize(("page", "least"), [("README.md", 9), ("docs/operations.md", 6)])
 def test_every_command_exists_with_its_options(page: str, least: int) -> None:
     """The page of the command line carries commands out; here they must at least be understood."""
     import typer.main
 
-    blocks = Page(ROOT / page).blocks("sh")
-    lines = [line for block in blocks for line in block.splitlines() if line.startswith("noonmark ")]
-    assert len(lines) >= least
+    written = Page(ROOT / page)
+    lines = [line for block in written.blocks("sh") for line in block.splitlines()]
+    lines += [text for table in written.tables for row in table.rows for cell in row for text in codes(cell)]
+    commands = [line for line in lines if line.startswith("noonmark ") and line != "noonmark up"]
+    assert len(commands) >= least
     group = typer.main.get_command(root)
-    for line in lines:
+    for line in commands:
         words = shlex.split(line.partition("  #")[0])[1:]
         command: Any = group
         while hasattr(command, "commands"):
