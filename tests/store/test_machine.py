@@ -24,7 +24,7 @@ from noonmark.model.run import AttemptRow, DeadRow, GrantRow, RunRow
 from noonmark.schedule import recurrence
 from noonmark.shard.backlog import START, PageRequest
 from noonmark.shard.outbox import Batch, FixedDelayEnd, Requeue
-from noonmark.store import commit, jobs, ownership, pages, tick
+from noonmark.store import commit, commit_few, commit_steps, job_runs, jobs, ownership, pages, tick
 from noonmark.store.connect import OWNER_SETTINGS, Connection, connect
 from noonmark.store.statement import statement
 from tests.conftest import TEMPLATE, drop_database, new_database
@@ -367,7 +367,7 @@ BREAKS = [
     ("tick_runs", "f.rank < j.catch_up", "f.rank <= j.catch_up"),
     ("tick_runs", " AND x.active", ""),
     ("wake_runs", " AND NOT r.parked", ""),
-    ("advance_watermarks", " AND s.term = k.term", ""),
+    ("advance_watermarks", "s.term = k.term AND ", ""),
     ("advance_watermarks", " AND s.owner = $3", " AND $3::bigint > 0"),
     ("page_shard", ">= ($2, $3)", "> ($2, $3)"),
     ("requeue_runs", ", parked = k.parked", ""),
@@ -385,7 +385,7 @@ def test_a_broken_statement_is_caught(
     def changed(asked: str) -> str:
         return statement(asked).replace(text, broken) if asked == name else statement(asked)
 
-    for module in (commit, jobs, ownership, pages, tick):
+    for module in (commit, commit_few, commit_steps, job_runs, jobs, ownership, pages, tick):
         monkeypatch.setattr(module, "statement", changed)
     with pytest.raises((AssertionError, asyncpg.PostgresError)):
         run_machine(postgres, examples=400, phases=(Phase.generate,))
