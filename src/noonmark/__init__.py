@@ -4,9 +4,8 @@ from noonmark.app import App
 from noonmark.client import Client, RunHandle, SyncClient, context, submit_in, submit_in_sync
 from noonmark.model.job import Misfire
 from noonmark.model.policy import Retry
+from noonmark.version import __version__
 from noonmark.when import at, cron, delay, english, every, interval, rrule, solar, times
-
-__version__ = "0.1.0"
 
 __all__ = [
     "App",

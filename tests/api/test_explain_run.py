@@ -2,7 +2,7 @@
 
 import pytest
 
-from noonmark.api.explain.run_story import RunFacts, length, tell_run
+from noonmark.api.explain.run_story import RunFacts, length, story_of_run
 from noonmark.clock import SECOND_US
 from noonmark.model.ids import JobId, run_text
 from noonmark.model.policy import Retry
@@ -37,7 +37,7 @@ def facts(run: RunRecord, **more: object) -> RunFacts:
 
 
 def story(known: RunFacts) -> list[tuple[str, str]]:
-    return [(line.code, line.sentence) for line in tell_run(known)]
+    return [(line.code, line.sentence) for line in story_of_run(known)]
 
 
 def codes(known: RunFacts) -> list[str]:
@@ -62,13 +62,13 @@ def test_who_asked_for_it() -> None:
 
     triggered = record(Reason.TRIGGERED)
     named = submitted(f'{{"count":1,"runs":["{run_text(ASKED)}"]}}')
-    assert story(facts(triggered, key=ASKED, doings=[named]))[0] == ("triggered", "ana asked for it")
+    assert story(facts(triggered, key=ASKED, audit_facts=[named]))[0] == ("triggered", "ana asked for it")
     another = submitted('{"count":1,"runs":["run_1_1"]}')
-    assert story(facts(triggered, key=ASKED, doings=[another]))[0][1] == "somebody asked for it through the API"
+    assert story(facts(triggered, key=ASKED, audit_facts=[another]))[0][1] == "somebody asked for it through the API"
     one_of_many = submitted('{"count":500,"runs":["run_1_1"]}')
-    assert story(facts(triggered, key=ASKED, doings=[one_of_many]))[0][1] == "ana asked for it"
+    assert story(facts(triggered, key=ASKED, audit_facts=[one_of_many]))[0][1] == "ana asked for it"
     by_sql = submitted('{"count":1}', "sql")
-    assert codes(facts(record(Reason.SUBMITTED), key=ASKED, doings=[by_sql]))[0] == "submitted"
+    assert codes(facts(record(Reason.SUBMITTED), key=ASKED, audit_facts=[by_sql]))[0] == "submitted"
 
 
 def test_what_was_tried_and_why_it_gave_up() -> None:
@@ -124,7 +124,7 @@ def test_why_it_never_started(outcome: Outcome, reason: Reason, code: str, words
     end = attempt(0, outcome, reason, -600, final=True)._replace(granted_us=None, started_us=None)
     skip = AuditFact(end.finished_us, "ana", "api", "job.skip", "job_x", None)
     ended = record(reason, None, outcome=outcome, finished_us=end.finished_us)
-    told = story(facts(ended, attempts=[end], doings=[skip]))
+    told = story(facts(ended, attempts=[end], audit_facts=[skip]))
     assert (told[0][0], told[-1][0]) == ("scheduled", code)
     assert words in told[-1][1]
 
@@ -143,7 +143,7 @@ def test_where_it_is_now() -> None:
     )
     assert codes(facts(record(), serving=Serving(1, 8, 3)))[-1] == "ready"
     pause = AuditFact(T0 + 5, "ana", "cli", "job.pause", "job_x", None)
-    assert story(facts(record(state="parked"), doings=[pause]))[1:] == [
+    assert story(facts(record(state="parked"), audit_facts=[pause]))[1:] == [
         ("paused", "ana paused the job"),
         ("parked", "it waits until its paused job is resumed"),
     ]

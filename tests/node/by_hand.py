@@ -37,7 +37,8 @@ TENANT = 1
 _WORKER = WorkerId(1)
 _EMPTY = """
 TRUNCATE noonmark.run, noonmark.grant, noonmark.attempt, noonmark.dead, noonmark.job, noonmark.job_skip,
-    noonmark.job_version, noonmark.job_event, noonmark.job_label, noonmark.gap;
+    noonmark.job_version, noonmark.job_event, noonmark.job_label, noonmark.gap, noonmark.lease, noonmark.watermark,
+    noonmark.request;
 UPDATE noonmark.shard SET owner = NULL, term = 0;
 DELETE FROM noonmark.node;
 ALTER SEQUENCE noonmark.job_sequence RESTART;

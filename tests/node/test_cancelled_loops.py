@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 
 
 class Resting(Loop):

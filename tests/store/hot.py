@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from noonmark.model.reason import Reason
+
 RUNS = 60_000
 SHARDS = 8
 PER_SHARD = RUNS // SHARDS
@@ -114,7 +116,7 @@ HOT: dict[str, Hot] = {
     "mark_cancelling": Hot((*_KEY, 1)),
     "insert_dead": Hot((_SHARD, _NOMINAL, _JOB, _NEW, _ONES, _ONES, _ONES, _NONE)),
     "delete_runs": Hot(_KEY),
-    "follow_fixed_delays": Hot((_SHARD, _JOB, _NOMINAL, _NEW)),
+    "follow_fixed_delays": Hot((_SHARD, _JOB, _NOMINAL, _NEW, Reason.SCHEDULED)),
     "insert_grant": Hot((1, RUNS + 1, 1, BASE, "{1}", array([BASE]), "{1}")),
     "insert_attempts": Hot((
         _SHARD, _JOB, _NEW, _ONES, array([BASE] * KEYS), _ONES, _ONES, _NONE, _NEW, _NONE, _NONE, _ONES, _ONES, _FALSE,
@@ -133,7 +135,8 @@ HOT: dict[str, Hot] = {
     "advance_watermarks": Hot(("{0,1,2,3}", "{0,0,0,0}", 1, _at(1), BASE)),
     "wake_runs": Hot((_SOME, _at(RUNS // 2), _at(RUNS // 2 + 3_000))),
     "tick_runs": Hot(
-        (_SHARD, _SCHEDULE, _NEW, array([-1] * KEYS), _ONES, _FALSE, _ONES, _NONE, BASE),
+        (_SHARD, _SCHEDULE, _NEW, array([-1] * KEYS), _ONES, _FALSE, _ONES, _NONE, BASE, Reason.SCHEDULED,
+         Reason.CAUGHT_UP),
         rows=KEYS * PER_SHARD // 300 * 12, blocks=KEYS * PER_SHARD // 300 * 25,
     ),
     "load_missed_ends": Hot((_SOME, BASE, BASE + timedelta(seconds=100)), rows=2_000, blocks=2_000),
@@ -230,7 +233,7 @@ COLD = {
         estimate_jobs_by_schedule fetch_holder fetch_job_ids fetch_job_versions fetch_jobs fetch_key fetch_run
         fetch_subscription fetch_tasks fetch_tenant fetch_version_at fetch_worker_names find_gap find_policies
         follow_jobs follow_runs has_keys list_attempts list_audit list_audit_of_subject list_dead
-        list_dead_of_job list_deliveries list_doings list_ended_runs list_ended_runs_of_job list_expiring_keys
+        list_dead_of_job list_deliveries list_audit_facts list_ended_runs list_ended_runs_of_job list_expiring_keys
         list_job_events list_job_versions list_jobs list_keys list_labelled_jobs list_live_runs
         list_live_runs_of_job list_matching_jobs list_nodes list_running_runs list_shards list_subscriptions
         list_tenants list_workers load_spec size_up_jobs""",

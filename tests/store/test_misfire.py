@@ -16,10 +16,8 @@ from noonmark.planning.occurrences import due_runs
 from noonmark.schedule import recurrence
 from noonmark.shard.timetable import Timetable
 from noonmark.store import jobs, skips
-from noonmark.store.columns import columns
 from noonmark.store.connect import Connection, connect
-from noonmark.store.statement import statement
-from noonmark.store.tick import load_missed_ends
+from noonmark.store.tick import load_missed_ends, tick_runs
 from tests.conftest import TEMPLATE, drop_database, new_database
 
 SECOND_US = 1_000_000
@@ -100,8 +98,7 @@ class Ticking:
             if missed_until_us > after_us:
                 ends = await load_missed_ends(self.connection, list(shards), after_us, missed_until_us)
                 due += timetable.ended(ends, after_us, until_us, now_us)
-            found = await self.connection.fetch(statement("tick_runs"), *columns(due, 8), now_us)
-            return list(map(RunRow._make, found))
+            return await tick_runs(self.connection, due, now_us)
         finally:
             await transaction.rollback()
 

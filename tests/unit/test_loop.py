@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from noonmark.node.loops import loop as shape
-from noonmark.node.loops.loop import Loop
+from noonmark.node import loop as shape
+from noonmark.node.loop import Loop
 
 
 class Counting(Loop):

@@ -81,7 +81,7 @@ async def test_what_is_stopped_before_its_first_step_is_said_not_to_have_begun()
         report=items.append,
     )  # fmt: skip
     terms = {1: Terms("waits_async", 60.0, 1, "default")}
-    executor.offer(ClaimAnswer(1, [RunGrant(1 << 12, 1, 1, 1, 1, None)], terms, now_us()))
+    executor.offer(ClaimAnswer(1, [RunGrant(1 << 12, 1, 1, 1, 1, None)], terms, now_us()), 1)
     executor.release_running()  # it has its slot, and the loop has not turned yet
     async with asyncio.timeout(10):
         await executor.room.wait()

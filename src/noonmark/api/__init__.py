@@ -1,15 +1,15 @@
 """The HTTP API over a node; every answer that is not the wanted one is an RFC 9457 problem.
 
-    access/                   who asks, and who may: keys, roles, the guard at the door
+    access/                   authentication and authorisation: keys, roles, the guard
     table.py                  every endpoint, one row each: method, path, role, function, status
     dispatch/                 from a request to the function that answers it, and back
-    middleware/               what stands around or serves all of them: how often; pages, ETags
+    middleware/               parts that all routes share: rate limits, pages, ETags
     routes/                   the functions, one file for each noun or verb
     explain/                  why a run went as it did, and why a job did not run
     openapi/                  the OpenAPI document, read from the table and the wire types
-    call.py                   what a route knows of its request: caller, tenant, node
+    call.py                   the request as a route sees it: caller, tenant, node
     request_key.py            the Idempotency-Key of a request
-    validate.py               refuses what is wrong before anything is sent or stored
+    validate.py               refuses a wrong request before anything is sent or stored
     present.py  bodies.py     rows to resources, and the envelopes around them
     problems.py  asgi.py      every error as a problem; the types of ASGI
 

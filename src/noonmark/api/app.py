@@ -1,4 +1,4 @@
-"""Puts the API together, from the outside in: who asks, how often; then the endpoint."""
+"""Puts the API together, from the outside in: guard, rate limiter, router."""
 
 from noonmark.api.access.auth import Guard
 from noonmark.api.access.keyring import KeyRing
@@ -21,7 +21,7 @@ from noonmark.node.node import Node
 def create_app(
     node: Node, token: str | None, requests_per_s: float = REQUESTS_PER_S, *, loopback: bool = True
 ) -> ASGIApp:
-    """Run it with its lifespan.
+    """The ASGI application; it needs its lifespan to be run.
 
     `token` is an installation admin's. `loopback` says that only this machine can reach it: then it asks for no key as
     long as there is neither a token nor a key.

@@ -12,7 +12,7 @@ Headers = list[tuple[bytes, bytes]]
 Hook = Callable[[], Awaitable[None]]
 
 CALLER = "noonmark.caller"
-"""The key of a scope under which the guard says who asks."""
+"""The key of a scope under which the guard puts the caller."""
 JSON = b"application/json"
 MSGPACK = b"application/msgpack"
 
@@ -23,7 +23,7 @@ async def send_answer(send: Send, status: int, headers: Headers, body: bytes) ->
 
 
 async def lifespan(receive: Receive, send: Send, start: Iterable[Hook], stop: Iterable[Hook]) -> None:
-    """The server asks us to start, and later to stop; what goes wrong is told to it, and it gives up."""
+    """Starts when the server asks for it, and stops later; an error is sent to the server, which gives up."""
     for hooks, phase in ((start, "startup"), (stop, "shutdown")):
         await receive()
         try:

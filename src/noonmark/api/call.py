@@ -1,4 +1,4 @@
-"""What a route knows of its request: who asks, the tenant, the node, and how to have a command carried out."""
+"""A request as its route sees it: its caller, tenant and node, and how to have a command carried out."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar, cast
@@ -58,7 +58,7 @@ class Call:
         return self.node.clock.now_us()
 
     def schedule_key(self, name: str) -> str:
-        """What decides the H in the schedule of a job of this name."""
+        """The text that decides the H in the schedule of a job of this name."""
         return f"{self.tenant_id}/{name}"
 
     # Jobs by reference
@@ -87,14 +87,14 @@ class Call:
     # Changes
 
     def asked(self, step: str = "") -> dict[str, Any]:
-        """What every command of this request carries. One that makes several commands names each step."""
+        """The fields that every command of this request carries. A request with several commands names each step."""
         key = self._key
         if key is not None and step:
             key = RequestKey(f"{key.text} {step}", key.fingerprint)
         return {"tenant_id": self.tenant_id, "caller": self.caller, "deadline_us": self._deadline_us, "key": key}
 
     async def perform(self, command: Command[Answer]) -> Answer:
-        """Durable when it returns; carried out once, if the request has a key."""
+        """Has the command carried out: durable when this returns, and once only if the request has a key."""
         done = await self.node.performed(command)
         self._request.replayed |= done.replayed
         return cast(Answer, done.answer)
@@ -102,7 +102,7 @@ class Call:
     async def was_begun(self, command: Command[Any]) -> bool:
         """Whether the same request has been carried out before, or a part of it.
 
-        What it made then may be what the checks ahead of the command refuse it for.
+        Its own effects may be the reason why the checks ahead of the command would refuse it now.
         """
         return command.key is not None and bool(await recall(self.node.pool, command, self.now_us))
 
@@ -115,7 +115,7 @@ class Call:
         return bool(known)
 
     async def recall_answer(self, kind: type[T]) -> T | None:
-        """Of a request that makes many commands: what it was answered, if it was carried out to the end before."""
+        """The earlier answer to a request with many commands, if all of them were carried out before."""
         if self._key is None:
             return None
         known = await known_answers(self.node.pool, self.tenant_id, self._key, self.now_us)
@@ -125,7 +125,7 @@ class Call:
         return msgspec.json.decode(known[NO_SHARD], type=kind)
 
     async def keep_answer(self, answer: T) -> T:
-        """Of such a request, at its end; sent again before that, it does what was left undone."""
+        """Keeps the answer of such a request, at its end; if it is sent again before that, it does the rest."""
         if self._key is not None:
 
             async def done(_: Connection) -> T:
@@ -137,7 +137,7 @@ class Call:
     async def change_registry(
         self, change: Callable[[Connection], Awaitable[T]], kind: type[T], *, secret: bool = False
     ) -> T:
-        """Changes what belongs to no owner, once; an answer that holds a secret is not kept."""
+        """Changes rows without an owner, once; an answer that holds a secret is not kept."""
         done = await change_registry(
             self.node.pool, self.tenant_id, self._key, self.now_us, change, kind, secret=secret
         )

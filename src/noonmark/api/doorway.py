@@ -1,9 +1,9 @@
-"""The door of a node: what comes while the node starts waits for it, and what has begun may end before it stops.
+"""The door of a node: requests wait while the node starts, and may end before it stops.
 
 States
     open      a request that comes before the node's life has begun waits for that, for up to START_S
-    closing   what has begun goes on; event streams end; workers and nodes are served as before; the rest is refused
-    shut      what is left is cut: it gets a problem, never a plain text
+    closing   requests under way go on; event streams end; workers and nodes are served as before; others are refused
+    shut      requests still under way are cut: each gets a problem, never a plain text
 
 A refusal says `not_owner`: nothing was done, and the request may go to another node.
 """
@@ -20,7 +20,7 @@ START_S = 5.0
 STOP_S = 10.0
 _CUT_S = 1.0
 _ASKED_AT_ONCE = frozenset({"/healthz", "/readyz"})
-"""Whoever asks these wants to know whether the node is there yet."""
+"""Callers of these paths want to know whether the node is there yet, so they never wait."""
 _STREAM = b"text/event-stream"
 
 
@@ -48,7 +48,7 @@ class _Begun:
             self._task.cancel()
 
     async def finish(self) -> None:
-        """Says what can still be said to whoever waits."""
+        """Sends the caller a problem, as far as its answer has not begun."""
         assert self._task is not None
         self._task.uncancel()
         if not self.started:
@@ -103,7 +103,7 @@ class Doorway:
                 await asyncio.wait_for(self._living.wait(), START_S)
 
     async def close(self, within_s: float = STOP_S) -> None:
-        """Returns when what had begun has ended, or when the time is up."""
+        """Returns when all requests under way have ended, or when the time is up."""
         self._closing = True
         for begun in self._going:
             if begun.streams:

@@ -79,7 +79,7 @@ def _next_us(record: JobRecord, spec: JobSpec, now_us: int) -> int | None:
             next_us = _next_of_second(record.schedule, next_us // SECOND_US)
         over = next_us is not None and record.ends_us is not None and next_us > record.ends_us
         return None if over else next_us
-    known_us = once_at_us(spec.schedule, record.created_us) if record.link_us is None else record.link_us
+    known_us = once_at_us(spec.schedule, record.created_us) if record.current_run_us is None else record.current_run_us
     return known_us if known_us is not None and known_us > now_us else None
 
 

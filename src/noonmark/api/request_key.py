@@ -1,7 +1,7 @@
 """Idempotency-Key: a change that is sent again is not carried out again, and gets the answer of the first time.
 
-The key travels with the command, and the owner writes it in the transaction of its effect (node/commands/once.py). What
-belongs to no owner, such as API keys and tenants, is changed in one transaction with the key (node/registry.py).
+The key travels with the command, and the owner writes it in the transaction of its effect (node/commands/once.py). Rows
+without an owner, such as API keys and tenants, are changed in one transaction with the key (node/registry.py).
 
 A request is the same if caller, tenant, path, query and body are: anything else under its key is refused. A refusal is
 not kept, for nothing was done.

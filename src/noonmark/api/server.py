@@ -25,7 +25,7 @@ _LOOK_S = 0.05
 
 
 class Inherited(NamedTuple):
-    """What a process of a node with several has from their parent."""
+    """The things that one of several processes of a node inherits from its parent."""
 
     channel: socket.socket
     """Connections to the node's public address come through it."""
@@ -49,7 +49,7 @@ class _Server(uvicorn.Server):
 
 def _listen(host: str, port: int, *, reserved: bool) -> socket.socket:
     family, kind, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    # Naming the protocol is what makes asyncio turn Nagle's algorithm off.
+    # asyncio turns Nagle's algorithm off only if the protocol is named.
     listener = socket.socket(family, kind, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if reserved:  # the parent has bound it too, without listening
@@ -100,7 +100,7 @@ async def serve(
     if inherited is not None:
         node.board = Board(inherited.pages, config.process)
         server.handed = HandedConnections(inherited.channel, server)
-        chores.append(asyncio.create_task(_keep_told(node, server.handed)))
+        chores.append(asyncio.create_task(_keep_page(node, server.handed)))
     running = asyncio.create_task(node.run())
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     log.info("listening", address=address)
@@ -123,12 +123,12 @@ async def serve(
     serving.result()
 
 
-async def _keep_told(node: Node, handed: HandedConnections) -> None:
+async def _keep_page(node: Node, handed: HandedConnections) -> None:
     """The siblings always; the parent once, when the process is ready: it prefers those that have been."""
-    told = False
+    announced = False
     while True:
         node.write_page()
-        if node.balanced and not told:
+        if node.balanced and not announced:
             handed.say(READY)
-            told = True
-        await asyncio.sleep(WRITE_S if told else _LOOK_S)
+            announced = True
+        await asyncio.sleep(WRITE_S if announced else _LOOK_S)

@@ -1,6 +1,6 @@
 """Every endpoint of the API, one row each: method, path, the least role, the function that answers, its status.
 
-What a row takes and answers is read from the function's signature; see `dispatch`.
+The parameters and the answer of a row are read from the function's signature; see `dispatch`.
 """
 
 from noonmark.api.access.roles import ADMIN, ANY, FLEET, FREE, INSTALLATION_ADMIN, OPERATOR, VIEWER, WORKER
@@ -128,4 +128,4 @@ TABLE = (
 )
 
 AMONG_NODES = Endpoint("POST", "/v1/node/commands", FREE, node_commands.carry_out_command)
-"""Not for callers, and not in the document: it asks for no key, because nodes sign what they send."""
+"""Not for callers, and not in the document: it asks for no key, because nodes sign their commands."""

@@ -1,4 +1,4 @@
-"""Refuses what is wrong with a request, naming the field and the fix, before anything is sent or stored.
+"""Refuses a wrong request, naming the field and the fix, before anything is sent or stored.
 
 All items of a batch are checked on the node that received it, so a bad one changes nothing anywhere. Long batches are
 checked in turns: the node's other work goes on between them.
@@ -88,7 +88,7 @@ class Validator:
 
     async def learn_tasks(self, names: set[str]) -> None:
         """Known tasks stay known; only those that were never seen are asked for."""
-        # What cannot be stored was never declared, and cannot even be asked for.
+        # A name that cannot be stored was never declared, and cannot even be looked up.
         if unknown := {name for name in names - self._tasks if "\0" not in name}:
             if len(self._tasks) > _MAX_TASKS_KEPT:
                 self._tasks.clear()
@@ -159,7 +159,7 @@ def check_at(field: str, at: datetime, now_us: int) -> None:
 
 
 def check_json_input(raw: msgspec.Raw) -> None:
-    """`Raw` was skipped over, not read: whoever stores it must be able to rely on it being JSON."""
+    """`Raw` was skipped over, not read: before it is stored it must prove to be JSON."""
     try:
         text = bytes(raw).decode()
         check_input(text)

@@ -41,13 +41,13 @@ class ManagedProcess:
         log_file: Path | None,
         say: Say,
         *,
-        must_settle: bool = False,
+        must_start: bool = False,
     ) -> None:
         self.name = name
         self.log_file = log_file
         """None: it writes where we do."""
-        self.settled = not must_settle
-        """Until then its end is the end of everything."""
+        self.was_ready = not must_start
+        """Until it has been ready once, its end is the end of everything."""
         self._command = [sys.executable, "-P", "-m", "noonmark", *arguments]
         self._environment = {**os.environ, **environment, LIFELINE: "1"}
         self._say = say
@@ -67,7 +67,7 @@ class ManagedProcess:
             code = await self._run()
             if self._stopping.is_set():
                 return
-            if not self.settled:
+            if not self.was_ready:
                 raise self._failed(code)
             if monotonic_s() - started_s > STEADY_S:
                 pause_s = FIRST_PAUSE_S

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 WITHIN_S = 0.8
-MOST = 50
+MAX_OFFERED = 50
 
 
 def complete_jobs(ctx: Any, incomplete: str) -> list[str]:
@@ -17,7 +17,7 @@ def complete_jobs(ctx: Any, incomplete: str) -> list[str]:
         from noonmark.cli.session import client_of
 
         async with asyncio.timeout(WITHIN_S), client_of(ctx.params) as client:
-            page = await client.list_jobs(name_prefix=incomplete or None, limit=MOST)
+            page = await client.list_jobs(name_prefix=incomplete or None, limit=MAX_OFFERED)
             return [job.name for job in page.items]
 
     try:

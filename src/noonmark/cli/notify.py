@@ -56,8 +56,8 @@ async def create(
     made = await api.client.subscribe(spec)
 
     def in_words() -> str:
-        told = f"Subscribed: {made.subscription.id}. Try it with: noonmark notify test {name}"
-        return told if made.secret is None else f"{told}\nIts secret, shown only now: {made.secret}"
+        sentence = f"Subscribed: {made.subscription.id}. Try it with: noonmark notify test {name}"
+        return sentence if made.secret is None else f"{sentence}\nIts secret, shown only now: {made.secret}"
 
     api.show(made, in_words)
 

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from noonmark import __version__
 from noonmark.cli import audit, dead, job, key, migrate, node, notify, run, schedule, tenant, worker
 from noonmark.cli.completion import completion
 from noonmark.cli.doctor.command import doctor
@@ -13,6 +12,7 @@ from noonmark.cli.importing.command import imports
 from noonmark.cli.manifest.apply import apply
 from noonmark.cli.manifest.export import export
 from noonmark.cli.up import command as up
+from noonmark.version import __version__
 
 root = typer.Typer(
     cls=Root,

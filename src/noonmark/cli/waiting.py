@@ -45,12 +45,12 @@ def _line(run: Run, before: Run | None) -> object:
     return Text(f"{at}  {said}: {plain(run.why)}", style=style_of(run.state))
 
 
-def _ending(run: Run, final: Attempt | None, told: bool) -> object:
+def _ending(run: Run, final: Attempt | None, shown: bool) -> object:
     from rich.text import Text
 
     from noonmark.cli.show import plain, style_of
 
-    lines = [] if told else [f"{run.id}  {run.state}: {plain(run.why)}"]
+    lines = [] if shown else [f"{run.id}  {run.state}: {plain(run.why)}"]
     if run.error:
         lines.append(run.error.rstrip())
     elif final is not None and final.result is not None:

@@ -1,4 +1,4 @@
-"""How we present ourselves: the audit tells by this through which door a change came."""
+"""The names in our User-Agent: the audit knows by them through which door a change came."""
 
 SDK = "noonmark-sdk"
 CLI = "noonmark-cli"

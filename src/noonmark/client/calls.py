@@ -1,4 +1,4 @@
-"""What an app and its tasks can ask of the server."""
+"""The calls of an app and its tasks to the server."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -47,7 +47,7 @@ class AppCalls:
         try:
             await self._stand_up(task)
         except Forbidden as refused:
-            # A key that may start runs but not make jobs will do, if somebody else has made this one.
+            # A key that may start runs but not make jobs will do, if another caller has made this one.
             try:
                 await self.client.get_job(task.standing_job)
             except NotFound:

@@ -135,7 +135,7 @@ class Client(JobCalls, RunCalls):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Page[AuditEntry]:
-        """Newest first. `installation`: what belongs to no tenant."""
+        """Newest first. `installation`: entries of no tenant."""
         return await self._page(
             AuditEntry, "entries", "/v1/audit", subject=subject, actor=actor, action=action,
             **{"from": from_at and from_at.isoformat(), "to": to_at and to_at.isoformat()},

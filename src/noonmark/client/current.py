@@ -1,4 +1,4 @@
-"""What a task may ask about the attempt that it is part of."""
+"""The attempt that a task is part of: `context()`."""
 
 from contextvars import ContextVar
 from datetime import datetime
@@ -44,7 +44,7 @@ class Context:
 
     @property
     def idempotency_key(self) -> str:
-        """Stable over all attempts of the run: hand it to whatever can drop duplicates."""
+        """Stable over all attempts of the run: pass it to systems that drop duplicates."""
         return self.run_id
 
     @property

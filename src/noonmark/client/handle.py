@@ -1,4 +1,4 @@
-"""A run that was asked for: its id, and what can be asked about it and of it."""
+"""A run that was asked for: its id, and the calls about it."""
 
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -49,7 +49,7 @@ class RunHandle(str, Generic[V]):
             yield run
 
     async def result(self, *, timeout_s: float | None = None) -> V:
-        """What the task returned, once it has, as the type that its annotation names.
+        """Waits for the task's result, as the type that its annotation names.
 
         Raises `RunFailed` if it used up its attempts, `RunCancelled`, `RunExpired`, or TimeoutError after `timeout_s`:
         the run goes on then.
@@ -71,5 +71,5 @@ class RunHandle(str, Generic[V]):
         return await self._client.retry_run(self.id)
 
     async def explain(self) -> Explanation:
-        """What happened to it, first to last."""
+        """The events of the run, first to last."""
         return await self._client.explain_run(self.id)

@@ -2,7 +2,7 @@
 
 `up` writes `key` into its data folder, readable by its owner alone: the key, and the address of its node. It is looked
 for in $NOONMARK_DATA_DIR, else in `.noonmark` here and in the folders above, and used only for that port of this
-machine, so that it is sent to nobody else.
+machine, so that it is sent to no other server.
 """
 
 import ipaddress

@@ -1,4 +1,4 @@
-"""What may be sent again, and how long to wait before it.
+"""Which requests are sent again, and after which wait.
 
     nothing was done      `unavailable`, `not_owner`, `deadline_passed`, `too_busy`, no connection   always
     done in part          `partly_done`                                                              with a key
@@ -50,12 +50,12 @@ class Repetition:
         return max(backoff_s, asked_s)
 
     def done_before(self, error: errors.NoonmarkError) -> bool:
-        """Whether what is to be deleted is gone because an earlier, unanswered sending has deleted it."""
+        """Whether the thing to delete is gone because an earlier, unanswered sending has deleted it."""
         return self._method == "DELETE" and self._unanswered and error.code == errors.NotFound.code
 
 
 def no_answer(server: str, error: Exception, method: str, *, connected: bool) -> errors.NoonmarkError:
-    """What is known of a request that was not answered: one that never arrived, or only reads, has done nothing."""
+    """The error of a request without an answer: one that never arrived, or only reads, has done nothing."""
     why = f"no answer from {server}: {str(error) or type(error).__name__}"
     if connected and method not in _READS:
         return errors.OutcomeUnknown(why, fix="look whether it was done before sending it again")

@@ -99,7 +99,7 @@ class RunCalls(BaseClient):
         return await self._page(Run, "runs", "/v1/runs", limit=limit, cursor=cursor, **query)
 
     async def explain_run(self, run_id: str) -> Explanation:
-        """What happened to it, first to last."""
+        """The events of the run, first to last."""
         return await self._ask(Explanation, "GET", _run(run_id, "/explanation"))
 
     async def retry_run(self, run_id: str) -> Run:

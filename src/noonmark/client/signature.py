@@ -1,6 +1,6 @@
-"""A task's parameters and return type: what it may be given is checked where a job or a run binds it.
+"""A task's parameters and return type: arguments are checked where a job or a run binds them.
 
-What is given must be JSON, or become it (dates, structs, dataclasses, enums), and must fit the annotations. An
+Arguments must be JSON, or become it (dates, structs, dataclasses, enums), and must fit the annotations. An
 annotation that names nothing JSON could become is not checked.
 """
 
@@ -13,11 +13,11 @@ import msgspec
 _MISSING = inspect.Parameter.empty
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
 _PLAIN = (Any, str, int, float, bool, None, type(None), dict, list, object, _MISSING)
-"""What a JSON value is already, so that a worker has nothing to convert."""
+"""The types that JSON values have already, so that a worker has nothing to convert."""
 
 
 class _CannotTell(Exception):
-    """An annotation outside of what JSON knows."""
+    """An annotation that JSON has no type for."""
 
 
 class Signature:
@@ -51,7 +51,7 @@ class Signature:
         return any(not self._is_plain(name) for name in self._parameters.parameters)
 
     def converted(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """JSON values as what the annotations name."""
+        """JSON values as the types that the annotations name."""
         try:
             found = self._parameters.bind(*args, **kwargs)
         except TypeError as error:
@@ -60,7 +60,7 @@ class Signature:
         return found.args, found.kwargs
 
     def result(self, value: Any) -> Any:
-        """A result that came as JSON, as what the function said it returns."""
+        """A result that came as JSON, as the function's return type."""
         kind = self._resolved().get("return", Any)
         try:
             return value if kind in (Any, None) else msgspec.convert(value, kind, dec_hook=_cannot_tell)
@@ -123,7 +123,7 @@ class Signature:
             raise TypeError(f"{self._name}: the input cannot be sent as JSON: {error}") from None
 
     def _resolved(self) -> dict[str, Any]:
-        """Not before it is needed: an annotation may name what the module defines later."""
+        """Not before it is needed: an annotation may name a type that the module defines later."""
         if self._hints is None:
             try:
                 self._hints = get_type_hints(self._function, include_extras=True)

@@ -97,11 +97,13 @@ class SyncTransport:
         import http.client
 
         connection = self._take()
+        connected = False
         try:
+            self._reach(connection)
+            connected = True
             answer = self._ask(connection, method, target, payload, headers)
             content = answer.read()
         except (http.client.HTTPException, OSError) as error:
-            connected = connection.sock is not None
             connection.close()
             raise no_answer(self.server, error, method, connected=connected) from error
         except BaseException:
@@ -112,6 +114,11 @@ class SyncTransport:
             return content
         raise error_of(answer.status, content, answer.headers.get("Retry-After"))
 
+    def _reach(self, connection: "http.client.HTTPConnection") -> None:
+        if connection.sock is None:
+            connection.timeout = CONNECT_S
+            connection.connect()
+
     def _ask(
         self,
         connection: "http.client.HTTPConnection",
@@ -120,9 +127,7 @@ class SyncTransport:
         payload: bytes | None,
         headers: Mapping[str, str],
     ) -> "http.client.HTTPResponse":
-        if connection.sock is None:
-            connection.timeout = CONNECT_S
-            connection.connect()
+        self._reach(connection)
         connection.sock.settimeout(self._timeout_s)
         connection.request(method, target, payload, {**self._headers, **headers})
         return connection.getresponse()

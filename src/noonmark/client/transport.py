@@ -1,4 +1,4 @@
-"""HTTP to one server over aiohttp: send, send again what may be repeated, turn a problem into its exception."""
+"""HTTP to one server over aiohttp: sends and repeats requests, and turns a problem into its exception."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -11,6 +11,7 @@ from noonmark.client.agent import SDK
 from noonmark.client.local_key import find_key
 from noonmark.client.repeat import Repetition, no_answer
 from noonmark.clock import monotonic_s
+from noonmark.version import __version__
 from noonmark.wire.problems import error_of
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ CONNECT_S = 5.0
 
 def request_headers(server: str, token: str | None, tenant: str | None, agent: str) -> dict[str, str]:
     """Without a token: the key that `noonmark up` left here for this server. Without a tenant: the key's own."""
-    from noonmark import __version__  # not complete yet when this module is read
-
     headers = {"User-Agent": f"{agent}/{__version__}", "Content-Type": "application/json", "Accept": "application/json"}
     key = token or find_key(server)
     if key:
@@ -32,7 +31,7 @@ def request_headers(server: str, token: str | None, tenant: str | None, agent: s
 
 
 def query_pairs(query: Query | None) -> list[tuple[str, str]]:
-    """What is None is left out; a list is sent once for each of its items."""
+    """A value of None is left out; a list is sent once for each of its items."""
     pairs: list[tuple[str, str]] = []
     for key, value in (query or {}).items():
         if isinstance(value, list):
@@ -133,7 +132,7 @@ class Transport:
                 self._session.detach()  # its loop is gone, and its sockets with it
             timeout = aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=CONNECT_S)
             self._session = aiohttp.ClientSession(headers=self._headers, timeout=timeout)
-            self._session._retry_connection = False  # what is sent again is decided, and counted, in one place
+            self._session._retry_connection = False  # `Repetition` alone decides on repeats, and counts them
             self._loop = loop
         return self._session
 

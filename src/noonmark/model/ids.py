@@ -12,7 +12,6 @@ from noonmark.errors import InvalidInput
 
 TenantId = NewType("TenantId", int)
 JobId = NewType("JobId", int)
-NodeId = NewType("NodeId", int)
 WorkerId = NewType("WorkerId", int)
 GrantId = NewType("GrantId", int)
 PolicyId = NewType("PolicyId", int)

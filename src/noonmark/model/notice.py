@@ -16,6 +16,8 @@ DELIVER_TASK = "noonmark.deliver"
 DELIVER_QUEUE = "noonmark"
 DELIVERIES = (DELIVER_QUEUE, DELIVER_TASK)
 """What a run must be of to be a delivery; nobody is told how these end."""
+DELIVERY_REFUSED = "noonmark.Refused"
+"""The type of the error of a delivery that was refused for good, which is not tried again."""
 OWN_TASKS = "noonmark."
 """Names of tasks that nodes carry out themselves begin so."""
 

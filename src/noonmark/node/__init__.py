@@ -1,1 +1,1 @@
-"""A node: it owns shards, ticks, grants, finishes, and carries what its owner decided into the database."""
+"""A node: it owns shards, and commits the decisions of their owner to the database."""

@@ -1,12 +1,12 @@
-"""What the processes of one node tell each other: a page each, in memory that outlives the process.
+"""How the processes of one node see each other: each writes a page, in memory that outlives the process.
 
 The parent of the processes makes the pages (files without a name) and every process inherits all of them. Each writes
-its own page every `WRITE_S` and whenever it is asked; any of them answers for the whole node from the pages. Nobody
-waits for anybody: a sibling that hangs or is dead is seen by the age of its page.
+its own page every `WRITE_S` and whenever it is asked; any of them answers for the whole node from the pages. No
+process waits for another: one that hangs or is dead is known by the age of its page.
 
 Invariants
-- Page k is written by process k alone. Its replacement goes on from what the page says: a count that was told once is
-  never taken back, so sums over the processes only grow.
+- Page k is written by process k alone. Its replacement goes on from the counts in the page, so sums over the
+  processes only grow.
 - Gauges and readiness count only from a page that is younger than `STALE_S`; counts do from any.
 - A page that is read while it is written shows by its checksum, and the one read before it stands in.
 """
@@ -27,7 +27,7 @@ STALE_S = 4.0
 _HEADER = struct.Struct("<II")
 
 
-class Page(msgspec.Struct, frozen=True):
+class ProcessPage(msgspec.Struct, frozen=True):
     at_s: float = 0.0
     """By the monotonic clock, which all processes of a machine share."""
     ready: bool = False
@@ -43,7 +43,7 @@ class Board:
         """`pages` are open files, one for each process; `number` is ours, from 1."""
         self._pages = pages
         self._mine = number - 1
-        self._read = [Page()] * len(pages)
+        self._read = [ProcessPage()] * len(pages)
         before = self._look(self._mine)
         self._past: Samples = counts_of(parse(before.metrics))
         self._was_ready = before.was_ready
@@ -53,7 +53,7 @@ class Board:
     def write(self, metrics: str, *, ready: bool, node_id: int = 0) -> None:
         self._was_ready |= ready
         counted = render(sum_samples([parse(metrics), self._past]))
-        page = Page(monotonic_s(), ready, self._was_ready, counted, node_id)
+        page = ProcessPage(monotonic_s(), ready, self._was_ready, counted, node_id)
         body = msgspec.msgpack.encode(page)
         self._read[self._mine] = page
         os.pwrite(self._pages[self._mine], _HEADER.pack(len(body), zlib.crc32(body)) + body, 0)
@@ -71,18 +71,18 @@ class Board:
         described += "# TYPE noonmark_process_up gauge\n"
         return (render(sum_samples(samples)) + described + "\n".join(up) + "\n").encode()
 
-    def _all(self) -> list[Page]:
+    def _all(self) -> list[ProcessPage]:
         return [self._look(at) for at in range(len(self._pages))]
 
-    def _look(self, at: int) -> Page:
+    def _look(self, at: int) -> ProcessPage:
         header = os.pread(self._pages[at], _HEADER.size, 0)
         if len(header) == _HEADER.size:
             size, checksum = _HEADER.unpack(header)
             body = os.pread(self._pages[at], size, _HEADER.size)
             if zlib.crc32(body) == checksum:
-                self._read[at] = msgspec.msgpack.decode(body, type=Page)
+                self._read[at] = msgspec.msgpack.decode(body, type=ProcessPage)
         return self._read[at]
 
 
-def _fresh(page: Page) -> bool:
+def _fresh(page: ProcessPage) -> bool:
     return monotonic_s() - page.at_s < STALE_S

@@ -7,16 +7,16 @@ groups grow with the load and an idle node commits at once.
 Invariants
 - Nothing of this node writes to owned tables but the committer, and it does one thing at a time.
 - Before a unit begins, the outbox is taken and the unit's `prepare` runs, with no event between the two; the outbox is
-  committed first. So a unit sees in the database all that was decided before its `prepare`; what is decided later is
-  still in the outbox.
-- Runs that a commit made by itself (the next links of fixed delays) are in memory before the unit's action begins. What
-  the unit's `prepare` took out of memory may be there again in the shape of such a run, so its action looks once more.
-- The page to read is chosen together with the outbox that is committed before it: what is passed over later sets a new
-  mark.
+  committed first. So a unit sees in the database every decision from before its `prepare`; later decisions are still in
+  the outbox.
+- Runs that a commit made by itself (the next runs of fixed delays) are in memory before the unit's action begins. A
+  job whose runs `prepare` took out of memory may have such a run there again, so the action looks once more.
+- The page to read is chosen together with the outbox that is committed before it. A run that is passed over later sets
+  a new mark.
 - Answers are released only after the commit that makes them true, and only while the lease holds: a node that slept
-  right after a commit must not hand out what may have been granted again since.
-- After a failure nothing more is written: it may be unknown whether the last commit happened, so the life ends. Whoever
-  waits is told which it was: nothing was done, or nobody knows.
+  right after a commit must not hand out runs that another node may have granted since.
+- After a failure nothing more is written: it may be unknown whether the last commit happened, so the life ends. Every
+  caller that waits gets one of two errors: nothing was done, or the outcome is unknown.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class LeasePassed(Exception):
-    """The node slept after a commit: what it granted may have been granted again by another since."""
+    """The node slept after a commit: another node may have granted the same runs since."""
 
 
 class _Unit(Generic[T]):
@@ -62,9 +62,9 @@ class Committer:
         self._wanted = asyncio.Event()
         self._units: deque[_Unit[Any]] = deque()
         self.next_page: Callable[[], Callable[[], Awaitable[None]] | None] = lambda: None
-        """The pager's door: what to read after this turn's commit, if anything."""
+        """The pager sets this: it gives the page to read after this turn's commit, or None."""
         self.on_followers: Callable[[list[RunRow]], Awaitable[None]] = _nothing_follows
-        """Told of the runs that a commit made by itself, before anything else is done."""
+        """Gets the runs that a commit made by itself, before anything else is done."""
         self.closed = False
         self.on_commit: Callable[[Batch, float], None] = lambda batch, seconds: None
 
@@ -165,7 +165,7 @@ class Committer:
     def _release(self, batch: Batch) -> None:
         if batch.answers and not self._trusted():
             raise LeasePassed("the lease passed before the answers could be released")
-        # Grants first: a run is waiting for its start, whoever submitted it only for the news.
+        # Grants first: a run waits for its start, the caller that submitted it only for the news.
         for token, answer in sorted(batch.answers, key=lambda item: not isinstance(item[1], Granted)):
             assert isinstance(token, asyncio.Future)
             if isinstance(answer, Granted):
@@ -187,7 +187,7 @@ def _not_begun() -> NotOwner:
 
 
 def _outcome(error: BaseException) -> NoonmarkError:
-    """What a failed transaction means for whoever waited for it."""
+    """The error for the callers of a transaction that failed."""
     if isinstance(error, NotCommitted) and error.refused:
         return Unavailable("the database refused the transaction; nothing was done")
     if isinstance(error, (Fenced, NotCommitted)):

@@ -79,7 +79,7 @@ async def claim(life: Life, message: Claim, tenant_id: TenantId | None) -> Claim
     try:
         return await _answer(life, granted)
     except BaseException:
-        # Nothing of it has left the node, so nobody can have started it.
+        # Nothing of it has left the node, so no worker can have started it.
         life.owner.return_grant(granted.grant_id, life.clock.now_us())
         life.committer.wake()
         raise
@@ -120,16 +120,16 @@ async def heartbeat(life: Life, message: Heartbeat, tenant_id: TenantId | None) 
     if tenant_id is None:  # a tenant's worker must be known first, or it could keep another's alive
         life.owner.fleet.heard(WorkerId(message.worker), now_us)
     _known(life, message.worker, tenant_id)
-    told = Heartbeaten([], [], [])
+    heartbeaten = Heartbeaten([], [], [])
     if now_us - (message.sent_us or now_us) < MAX_AGE_S * SECOND_US:
-        told = life.owner.heartbeat(WorkerId(message.worker), message.grants, now_us, set(message.never))
+        heartbeaten = life.owner.heartbeat(WorkerId(message.worker), message.grants, now_us, set(message.never))
     life.committer.wake()
     return HeartbeatAnswer(
-        cancel=list(told.cancel),
-        lost=told.lost,
+        cancel=list(heartbeaten.cancel),
+        lost=heartbeaten.lost,
         nodes=sorted(life.ownership.nodes.values()),
         now_us=now_us,
-        missing=told.missing,
+        missing=heartbeaten.missing,
     )
 
 
@@ -167,7 +167,7 @@ def _plain(item: ReportItem) -> bool:
 
 
 def _clean(item: ReportItem) -> ReportItem:
-    """What a worker says of itself must never break the transaction that it shares with others."""
+    """A worker's text shares a transaction with others' rows, and must never break it."""
     outcome = item.outcome
     if outcome not in _REPORTABLE:
         outcome = Outcome.FAILED

@@ -12,7 +12,7 @@ class InFlight:
 
     @asynccontextmanager
     async def alone(self, tenant_id: int, key: str, terms: Callable[[], Mapping[int, int]]) -> AsyncIterator[None]:
-        """Waits for its turn; then `terms` tells those of the shards, from before the key is looked up."""
+        """Waits for its turn; `terms` then holds the shards' terms from before the key is looked up."""
         place = (tenant_id, key)
         while (going := self._going.get(place)) is not None:
             await going.wait()

@@ -1,7 +1,7 @@
-"""The jobs that runs are being asked of, kept in memory.
+"""Jobs that were lately asked for runs, kept in memory.
 
-The owner is the only writer of its jobs, and jobs are read and evicted in the committer's order, so what is kept here
-is never older than the database. A large input is not kept.
+The owner is the only writer of its jobs, and jobs are read and evicted in the committer's order, so a job here is
+never older than in the database. A large input is not kept.
 """
 
 from collections import OrderedDict
@@ -24,7 +24,7 @@ class JobCache:
         self._by_id: OrderedDict[JobId, JobRow] = OrderedDict()
         self._by_name: dict[tuple[int, str], JobId] = {}
         self.changes = 0
-        """Goes up with every change of a job: who waited for them meanwhile must ask again."""
+        """Goes up with every change of a job: a caller that waited meanwhile must ask again."""
 
     def get(self, job_id: JobId) -> JobRow | None:
         return self._by_id.get(job_id)
@@ -49,7 +49,7 @@ class JobCache:
     ) -> tuple[list[JobRow], int]:
         """Reads jobs in the committer's order and keeps them; those that do not exist are absent.
 
-        They hold as long as `changes` is what it was when they were read.
+        They hold as long as `changes` stays the same.
         """
 
         async def read(connection: Connection) -> tuple[list[JobRow], int]:

@@ -1,8 +1,8 @@
-"""One life of a node: a node id, what it owns, its memory, and the loops that carry it.
+"""One life of a node: a node id, its shards, its memory, and the loops that run it.
 
-A life begins with a fresh row in `node` and empty hands, and ends at a clean stop, when it is declared dead, or at the
-first commit that fails. Whoever waits for an answer then learns that there will be none, the memory is dropped, and the
-node begins its next life. Nothing is ever repaired in place.
+A life begins with a new row in `node` and owns nothing yet. It ends at a clean stop, when another node declares it
+dead, or at the first commit that fails. All waiting callers then get an error, the memory is dropped, and the node
+begins its next life. Nothing is ever repaired in place.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from noonmark.node.committer import Committer
 from noonmark.node.config import NodeConfig
 from noonmark.node.in_flight import InFlight
 from noonmark.node.job_cache import JobCache
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.shard.owner import Owner
 from noonmark.shard.timetable import Timetable
 from noonmark.store.connect import OWNER_SETTINGS, Connection, Pool, connect
@@ -80,21 +80,21 @@ class Life:
         self.balanced = asyncio.Event()
         """Set when the node owns its share."""
         self.tick_wanted = asyncio.Event()
-        """Set when shards were taken: they lag, and what is asked of them sleeps until they are ticked."""
+        """Set when shards were taken: they lag, and new runs of them sleep until they are ticked."""
         self.loops: dict[str, Loop] = {}
         """By name, once they run."""
         self.in_flight = InFlight()
         self.deduplicated: list[DedupRequest] = []
-        """What the next turn for submissions with keys of their own takes along."""
+        """Submissions with keys of their own, which the next turn for such takes together."""
         self.fired = 0
         self.ticked = 0
         """Runs that the last round of ticks made or woke."""
         self.ownership_changes = 0
         self._waiting: set[asyncio.Future[Any]] = set()
         self.claims: set[Callable[[], None]] = set()
-        """For each claim that waits, what makes it give up."""
+        """For each waiting claim, a function that ends the wait."""
         self.leaving = False
-        """The node stops: it grants nothing more."""
+        """Set when the node stops: it grants nothing more."""
 
     @classmethod
     async def begin(
@@ -113,7 +113,7 @@ class Life:
             return cls(config, clock, pool, node_id, connection, lease, shard_count)
 
     async def run(self, *loops: Loop) -> None:
-        """Until cancelled or until something fails; the failure is raised after all callers have been told."""
+        """Runs until cancelled or until something fails; raises the failure after all callers have their error."""
         self.loops = {loop.name: loop for loop in loops}
         try:
             async with asyncio.TaskGroup() as group:
@@ -131,7 +131,7 @@ class Life:
 
     @property
     def trusted(self) -> bool:
-        """The lease holds: nobody else can have been given the shards."""
+        """The lease holds: no other node can have taken the shards."""
         return monotonic_s() < self.trusted_until_s and not self.committer.closed
 
     def check(self, shard: int) -> None:
@@ -141,8 +141,8 @@ class Life:
     def check_command(self, command: Command[Any], shards: Collection[int]) -> None:
         """Asked when the owner comes to a command, and nothing of it was done.
 
-        What its caller no longer waits for may have been revoked since. What was known of its key holds only as long as
-        the shards have not changed hands.
+        A caller that no longer waits may have revoked the command since. The answers that were read for its key hold
+        only as long as the shards have not changed hands.
         """
         if self.clock.now_us() > command.deadline_us:
             raise DeadlinePassed("the request lay too long before its owner came to it; nothing was done")
@@ -154,14 +154,14 @@ class Life:
                 raise NotOwner("the shard changed hands; nothing was done")
 
     def token(self) -> asyncio.Future[Any]:
-        """Waits for an answer of the owner; fails with the life."""
+        """A future for an answer of the owner; it fails when the life ends."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.add(future)
         future.add_done_callback(self._waiting.discard)
         return future
 
     def end_claims(self) -> None:
-        """Workers that wait for work here are told that there is none."""
+        """Answers all waiting claims: no work, because the node stops."""
         self.leaving = True
         for give_up in list(self.claims):
             give_up()
@@ -173,7 +173,7 @@ class Life:
             self.policies.update(await load_policies(connection, missing))
 
     async def _admit_followers(self, rows: list[RunRow]) -> None:
-        """The next links of fixed delays were made by the commit that ended the ones before them."""
+        """Takes in the next runs of fixed delays, which the commit that ended the runs before them has made."""
         await self.know_policies(self.connection, {row.policy_id for row in rows})
         for row in rows:
             if not row.sleeps:

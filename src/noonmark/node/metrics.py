@@ -1,4 +1,4 @@
-"""What Prometheus reads from a node. The owner counts in plain integers; they are read only when somebody asks."""
+"""The metrics of a node, for Prometheus. The owner counts in plain integers, which are read only when asked for."""
 
 from collections.abc import Callable, Iterator
 

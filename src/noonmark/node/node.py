@@ -1,7 +1,7 @@
-"""The node: begins life after life, and answers for the one that is going on.
+"""The node: one process that lives one life after another, and that the API asks for everything.
 
-A failed life is followed by the next at once, then after a growing pause while the database cannot be reached. A stop
-commits what was decided, gives the shards back and ends the node's row, so that others take over at once.
+When a life fails, the next begins at once; while the database cannot be reached, the pauses between lives grow. A stop
+commits all decisions, gives the shards back and ends the node's row, so that other nodes take over at once.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ from typing import Any, cast
 import asyncpg
 import structlog
 
-from noonmark import __version__
 from noonmark.clock import Clock, MonotonicClock, monotonic_s
 from noonmark.errors import InvalidInput, NotFound, NotOwner, Unavailable
 from noonmark.model.ids import TenantId
@@ -31,11 +30,13 @@ from noonmark.node.perform import perform
 from noonmark.node.sleep_watch import SleepWatch
 from noonmark.node.transport import NodeTransport, Performed, read_command
 from noonmark.shard.outbox import Batch
-from noonmark.store.connect import Connection, Pool, connect, open_pool
+from noonmark.store.connect import Connection, Pool, connect, open_pool, read_clock
 from noonmark.store.fence import Fenced
 from noonmark.store.migrate import load_node_secret, make_partitions, migrate
 from noonmark.store.ownership import end_node
-from noonmark.store.statement import statement
+from noonmark.store.tenants import load_tenants
+from noonmark.store.workers import declare_tasks
+from noonmark.version import __version__
 from noonmark.wire import worker as wire
 from noonmark.wire.commands import Answer, Command
 
@@ -59,14 +60,14 @@ class Node:
         self.sleep_watch = SleepWatch(config.lease_s)
         self._stopping = asyncio.Event()
         self.board: Board | None = None
-        """What the other processes of this node say, if it has several."""
+        """The pages of all processes of this node, if it has several."""
         self.living = asyncio.Event()
         """Set while there is a life."""
 
     # -- lives -------------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Until `stop`; then everything has been handed over."""
+        """Runs until `stop`, and returns when other nodes can take over."""
         watching = asyncio.create_task(self.sleep_watch.run())
         try:
             await self._run()
@@ -104,7 +105,7 @@ class Node:
         try:
             self.shard_count = await migrate(connection, self.config.shards)
             before_s = monotonic_s()
-            now_us = await connection.fetchval("SELECT clock_timestamp()")
+            now_us = await read_clock(connection)
             assert isinstance(self.clock, MonotonicClock)
             self.clock.observe(before_s, now_us, monotonic_s())
             await make_partitions(connection, self.clock)
@@ -171,7 +172,7 @@ class Node:
         self.metrics.commit_seconds.observe(seconds)
         self.metrics.commit_rows.observe(len(batch.created) + len(batch.ended) + len(batch.attempts))
 
-    # -- what the API asks -------------------------------------------------------------------------------------------
+    # -- for the API ------------------------------------------------------------------------------------------------
 
     @property
     def pool(self) -> Pool:
@@ -188,7 +189,7 @@ class Node:
 
     @property
     def balanced(self) -> bool:
-        """This process is ready, whatever the others of the node are."""
+        """This process is ready; the node's other processes may not be."""
         return self._life is not None and self._life.trusted and self._life.balanced.is_set()
 
     def write_page(self) -> None:
@@ -214,7 +215,7 @@ class Node:
         return None if owner is None else self._life.ownership.nodes.get(owner)
 
     def metrics_text(self) -> bytes:
-        """Of all processes of the node."""
+        """The metrics of all processes of the node."""
         if self.board is None:
             return self.metrics.text()
         self.write_page()
@@ -223,8 +224,7 @@ class Node:
     async def tenant_id(self, name: str) -> int:
         found = self._tenants.get(name)
         if found is None:
-            rows = await self.pool.fetch(statement("load_tenants"))
-            self._tenants = {row[1]: row[0] for row in rows}
+            self._tenants = {known: tenant_id for tenant_id, known, _ in await load_tenants(self.pool)}
             found = self._tenants.get(name)
         if found is None:
             raise NotFound(f"there is no tenant {name!r}", field="tenant")
@@ -234,24 +234,24 @@ class Node:
         return next((name for name, number in self._tenants.items() if number == tenant_id), str(tenant_id))
 
     async def declare_tasks(self, names: list[str]) -> None:
-        await self.pool.execute(statement("declare_tasks"), names)
+        await declare_tasks(self.pool, names)
 
     async def perform(self, command: Command[Answer]) -> Answer:
         """Carries the command out at the owners of its shards, here or on other nodes; see `perform`."""
         return cast(Answer, (await self.performed(command)).answer)
 
     async def performed(self, command: Command[Any]) -> Performed:
-        """The same, and whether it was done before under its key."""
+        """As `perform`; also says whether the command was done before under its key."""
         return await perform(self, self._others.send, command)
 
     async def carry_out(self, command: Command[Any]) -> Performed:
-        """Here and nowhere else."""
+        """Carries the command out on this node; fails if another owns one of its shards."""
         if self._life is None:
             raise NotOwner("the node is joining the fleet")
         return await carry_out(self._life, command)
 
     def read_command(self, body: bytes, signature: str) -> Command[Any] | None:
-        """A command that another node has sent; None if none of ours has."""
+        """Reads a command from another node; None if its signature is wrong."""
         return read_command(self._others.secret, body, signature)
 
     @property

@@ -1,4 +1,4 @@
-"""Changes of what belongs to no owner (API keys, tenants, subscriptions): one transaction with the request's key."""
+"""Changes of rows without an owner (API keys, tenants, subscriptions): one transaction with the request's key."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -23,7 +23,7 @@ async def change_registry(
     *,
     secret: bool,
 ) -> Performed:
-    """`kind` is what `change` answers. With `secret` a repetition learns that it was done, and nothing more."""
+    """`kind` is the type of `change`'s answer. With `secret` a repetition learns that it was done, and no more."""
     async with pool.acquire() as pooled, pooled.transaction():
         connection: Connection = pooled  # type: ignore[assignment]
         if key is None:

@@ -1,8 +1,9 @@
 """Notices that this process did not run for a while: it was frozen, starved or suspended.
 
-Requests that came meanwhile lie in its sockets, and nothing tells how old they are. Their callers may have given up,
-sent them to another node, and revoked them since. So what is read right after a sleep is refused: nothing was done, and
-who still waits sends it again. A sleep shorter than the lease is none: then nobody has taken over either.
+Requests that came meanwhile lie in its sockets, and the node cannot know how old they are. Their callers may have given
+up, sent them to another node, and revoked them since. So a request that is read right after a sleep is refused: nothing
+was done, and a caller that still waits sends it again. A sleep shorter than the lease does not count: no other node can
+have taken over meanwhile.
 """
 
 import asyncio
@@ -34,7 +35,7 @@ class SleepWatch:
         self._beat_s = now_s
 
     def woke(self, now_s: float) -> None:
-        """Also told by whoever finds out that the node was declared dead: a suspended machine's clock stands still."""
+        """Also called when the node finds itself declared dead: a suspended machine's clock stands still."""
         self._suspect_until_s = now_s + _SUSPECT_S
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""PURE: what several processes say in Prometheus' text form, as one text.
+"""PURE: the metrics of several processes, in Prometheus' text form, as one text.
 
 Counters and histograms are summed, and gauges that count things too. A gauge that tells a worst or a common value is
 the largest of them; a time of creation is the oldest.
@@ -55,7 +55,7 @@ def parse(text: str) -> Samples:
 
 
 def counts_of(samples: Samples) -> Samples:
-    """What only grows: it stays true when the process that counted it is gone."""
+    """The samples that only grow: they stay true when the process that counted them is gone."""
     return {name: family for name, family in samples.items() if family.kind in _COUNTS}
 
 

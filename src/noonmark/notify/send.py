@@ -10,9 +10,9 @@ import msgspec
 from standardwebhooks import Webhook
 from yarl import URL
 
-from noonmark import __version__
 from noonmark.notify.addresses import PrivateAddress, check_host, check_resolved, connector_settings
 from noonmark.notify.message import words
+from noonmark.version import __version__
 
 if TYPE_CHECKING:
     import apprise

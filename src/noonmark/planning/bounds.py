@@ -1,6 +1,6 @@
 """From when on a job's occurrences count, until when, and how many of them are left.
 
-What counts towards `max_runs` is every occurrence that passes while the job is active, by its nominal time: also one
+Every occurrence that passes while the job is active counts towards `max_runs`, by its nominal time: also one
 whose run died, was cancelled, or was left out by the misfire policy. Those that pass while the job is paused do not
 count. The count goes on when the job is changed, and begins anew when its schedule is. Since the times of a recurrence
 are known, no fire is counted: the last allowed occurrence becomes the end. Of a fixed delay every run counts.
@@ -20,7 +20,7 @@ class OccurrenceBounds(NamedTuple):
 
 
 def bounds_from(timing: Timing, recurrence: Recurrence | None, from_us: int, runs_left: int | None) -> OccurrenceBounds:
-    """What counts of a schedule that is planned from a time on, with so many occurrences left."""
+    """The bounds of a schedule that is planned from a time on, with so many occurrences left."""
     planned_us = from_us if timing.start_us is None else max(from_us, timing.start_us - 1)
     if recurrence is None:
         return OccurrenceBounds(planned_us, timing.end_us, runs_left)

@@ -1,8 +1,8 @@
-"""What a job becomes when it is created, changed, paused or resumed, and the runs that this makes at once.
+"""A job after it is created, changed, paused or resumed, and the runs that this makes at once.
 
-Planned runs are those that were made ahead of their time. A change or a pause takes back what is planned beyond now,
-except what workers have; of a fixed delay, a pause leaves the current run, which waits on. The current run of a fixed
-delay after a change or a resume is decided in `fixed_delay`, when those runs are gone.
+Planned runs are those that were made ahead of their time. A change or a pause takes back the runs planned beyond
+now, except those that workers have; a pause leaves the current run of a fixed delay, which waits on. `fixed_delay`
+decides the current run of a fixed delay after a change or a resume, when those runs are gone.
 """
 
 from typing import NamedTuple
@@ -45,7 +45,7 @@ def change(
     *,
     anew: bool,
 ) -> JobAndRuns:
-    """`anew` says that the schedule is another: what is left of its occurrences counts from the beginning."""
+    """`anew` says that the schedule is another: its occurrences are counted from the beginning."""
     left = plan.timing.max_runs if anew else runs_left_at(current, recurrence_before, at.now_us)
     bounds = bounds_from(plan.timing, recurrence, at.now_us, left)
     job = plan.job_row(

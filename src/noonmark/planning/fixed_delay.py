@@ -13,7 +13,7 @@ States of such a job, by its `current_run_us`
 - A change of the job gives a run that is to come its new terms; a new delay counts from the change. A run that is due
   or running is left alone, and the new delay follows it.
 
-A new run's time may be that of a run which was cancelled ahead of it: the caller, who knows the ended ones, then asks
+A new run's time may be that of a run which was cancelled ahead of it: the caller, which knows the ended ones, then asks
 for one `a_millisecond_later`.
 """
 

@@ -4,7 +4,7 @@ An occurrence is *missed* when it was due more than the grace before now. Missed
 backwards, each job counting its own by their due times: rank 0 is the latest missed one, 1 the one before. A job
 catches up on those whose rank is below its `catch_up` (0 skips all, 1 runs once, n runs all up to n), as far back as
 its window reaches. Ranks count up to now and not only up to the end of a tick, so a long gap may be caught up in
-several ticks. What somebody asked to skip keeps its rank and is not run; what would lie after the job's end has none.
+several ticks. A skipped occurrence keeps its rank and is not run; one after the job's end has no rank.
 
 `tick_runs.sql` says the same for all jobs of a schedule at once; tests/store/test_misfire.py holds the two together.
 """

@@ -50,7 +50,7 @@ def passed_runs(job: JobRow, recurrence: Recurrence, watermark_us: int) -> list[
 def owed_runs(job: JobRow, recurrence: Recurrence | None, at: Moment) -> list[RunRow]:
     """Of a job that is about to change: those whose time has passed, and which are due later only because of jitter.
 
-    After the change no tick would make them, since they lie before it. Ticks have made what is due up to the watermark.
+    After the change no tick would make them, since they lie before it. Those due up to the watermark are made already.
     """
     if recurrence is None or not job.active or not job.jitter_us:
         return []
@@ -65,7 +65,7 @@ def owed_runs(job: JobRow, recurrence: Recurrence | None, at: Moment) -> list[Ru
 def due_runs(
     job: JobRow, recurrence: Recurrence, after_us: int, until_us: int, now_us: int, grace_us: int
 ) -> list[RunRow]:
-    """What a tick over (after, until] makes of one job: what is due then, with what is caught up of the missed."""
+    """The runs that a tick over (after, until] makes of one job: due ones, and missed ones that are caught up."""
     bounded = Bounded(recurrence, end_us=job.ends_us)
     return [
         scheduled_run(job, piece.nominal_us, Reason.CAUGHT_UP if piece.missed else Reason.SCHEDULED)

@@ -34,7 +34,7 @@ def scheduled_run(job: JobRow, nominal_us: int, reason: Reason = Reason.SCHEDULE
 
 
 def submitted_run(job: JobRow, nominal_us: int, asked: Submission) -> RunRow:
-    """One that somebody asked for, now or for later."""
+    """A submitted run, for now or for later."""
     due_us = nominal_us if asked.at is None else max(nominal_us, from_datetime(asked.at))
     given = job.input if asked.input is msgspec.UNSET else input_text(asked.input)
     return make_run(job, nominal_us, due_us, Reason.TRIGGERED, given, asked.priority)

@@ -1,4 +1,4 @@
-"""What the owner answers to workers, and the shape of what they report."""
+"""The owner's answers to workers, and the shape of their reports."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol

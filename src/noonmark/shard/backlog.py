@@ -7,8 +7,8 @@ its row only; the lane then keeps a *mark* per shard: the least key that was pas
 Invariant: every waiting run of an owned shard whose time has come is in memory, or its key is at or above its lane's
 mark in that shard, or at or above the shard's scan cursor.
 
-A page is read from a mark upwards. While it is read the mark is off, and what is passed over meanwhile sets a new one;
-afterwards a full page puts the mark behind its last row. Rows that are in memory already are met again and ignored.
+A page is read from a mark upwards. While it is read the mark is off, and a run that is passed over meanwhile sets a new
+one; afterwards a full page puts the mark behind its last row. Rows that are in memory already are ignored.
 """
 
 from collections.abc import Iterable
@@ -75,7 +75,7 @@ class Backlog:
             del self._lanes[lane_key]
 
     def enter(self, lane_key: LaneKey) -> None:
-        """A run that memory holds anyway waits again; it is counted whatever the bound."""
+        """A run that memory holds anyway waits again; it is counted also beyond the bound."""
         lane = self._lanes.get(lane_key)
         if lane is None:
             lane = self._lanes[lane_key] = _Lane()
@@ -95,7 +95,7 @@ class Backlog:
             self._forget_if_empty(lane_key)
 
     def next_page(self) -> PageRequest | None:
-        """The page to read now, if there is room for it; its mark is off until `paged` is told the result."""
+        """The page to read now, if there is room for it; its mark is off until `paged` gets the result."""
         for shard, start in self._scans.items():
             return PageRequest(shard, None, start, self.page_runs)
         room = self.memory_runs - self.size

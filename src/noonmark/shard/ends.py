@@ -1,4 +1,4 @@
-"""How attempts and runs end: what goes to history, and whether the run is over, dead or waits again.
+"""How attempts and runs end: their rows of history, and whether the run is over, dead or waits again.
 
 Invariants
 - The attempt number never falls, and every attempt that ended, however it ended, has used one up in the row.

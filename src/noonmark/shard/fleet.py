@@ -1,4 +1,4 @@
-"""Workers as the owner sees them: what they serve, which grants they hold, when they were last heard.
+"""Workers as the owner sees them: their queues and tasks, their grants, when they were last heard.
 
 Invariants
 - A grant is known as long as some owned shard has a current run under it; then its worker is known as well.
@@ -97,7 +97,7 @@ class Fleet:
     def take_over(self, row: GrantRow, now_us: int, heard_us: int) -> Grant:
         """A grant that an earlier owner made; several shards may each bring their part of it.
 
-        Its worker was last heard by any node at `heard_us`: what is left of its time to be silent goes on.
+        Its worker was last heard by any node at `heard_us`: its time to be silent goes on from there.
         """
         grant = self.grants.get(row.grant_id)
         if grant is None:
@@ -132,7 +132,7 @@ class Fleet:
                 worker.grants.pop(grant.grant_id, None)
 
     def revoke(self, grant: Grant) -> None:
-        """Remembered for a while, to tell its worker."""
+        """Kept for a while, for the answer to its worker."""
         self._revoked[grant.grant_id] = None
         if len(self._revoked) > _MAX_REVOKED:
             self._revoked.popitem(last=False)

@@ -1,4 +1,4 @@
-"""Bounds of the owner's memory and patience, and what it counts."""
+"""Bounds of the owner's memory and patience, and its counters."""
 
 import msgspec
 
@@ -28,7 +28,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Counts:
-    """What has happened since the owner began; the node turns it into metrics."""
+    """Counters since the owner began; the node turns them into metrics."""
 
     def __init__(self) -> None:
         self.granted = 0

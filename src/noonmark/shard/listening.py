@@ -1,9 +1,9 @@
 """How long a worker has been silent, for an owner that has only just taken its runs over.
 
-Silence counts across owners: else each change of owner would give a dead worker its whole time again. What nodes hear
-of workers is kept in rows, a few seconds late; what no node could have heard is no silence. So it is the time that has
-passed since the row's `seen_at` while some node listened. A node listens from a while after its life began, when
-workers have found it, until it was last known to live.
+Silence counts across owners: otherwise each change of owner would give a dead worker its whole time again. Nodes keep
+in rows, a few seconds late, when they last heard each worker. Time in which no node could hear is no silence. So a
+worker has been silent for as long as some node listened since the row's `seen_at`. A node listens from shortly after
+its life began, when workers have found it, until it was last known to live.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from noonmark.shard.limits import Limits
 
 
 class NodeLife(NamedTuple):
-    """A node's life as its row tells it, of the living and of the dead."""
+    """A node's life, over or not, as its row has it."""
 
     began_us: int
     lived_us: int
@@ -21,9 +21,9 @@ class NodeLife(NamedTuple):
 
 
 def last_heard_us(seen_us: int, lives: Iterable[NodeLife], own_began_us: int, now_us: int, limits: Limits) -> int:
-    """From when on the worker's silence counts: as much of it as somebody listened to lies before `now_us`.
+    """From when on the worker's silence counts: the time since then until `now_us` is its silence so far.
 
-    Whatever others say, it is not given up before it had time to appear at this node.
+    It always gets the time to appear at this node before it is given up.
     """
     since_us = seen_us + limits.kept_late_us
     silent_us = _covered_us(

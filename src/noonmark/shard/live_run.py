@@ -7,7 +7,7 @@ from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 
 Kind = tuple[str, str]
-"""A queue and a task: what a worker must serve to be granted a run."""
+"""A queue and a task: a worker that serves both can be granted the run."""
 LaneKey = tuple[TenantId, Kind, int]
 """One tenant's runs of one kind and priority."""
 
@@ -27,7 +27,7 @@ class State(IntEnum):
 
 
 class Grant:
-    """What one answer handed to one worker. `remaining` counts its current runs by shard."""
+    """The runs that one answer gave to one worker. `remaining` counts its current runs by shard."""
 
     __slots__ = ("asked_us", "grant_id", "granted_us", "known_us", "remaining", "runs", "worker_id")
 

@@ -1,7 +1,7 @@
-"""The runs in an owner's memory: which are there, which are due, and what is still to be committed.
+"""The runs in an owner's memory: which are there, which are due, and which changes are still to be committed.
 
 This is the supply side of the owner: runs come in from ticks, submissions and pages, wait until they are due, and then
-wait for a worker. Who asks for them, and how their attempts end, is decided in `owner` and `ends`.
+wait for a worker. Claims and grants are in `owner`, the ends of attempts in `ends`.
 
 States of a run in memory
     HELD -> READY -> GRANTED -> (ended | HELD again after a failure | READY again after a hand-back)
@@ -9,7 +9,7 @@ A run whose time is beyond its shard's watermark sleeps: it is a row and not in 
 
 Invariants
 - A run leaves memory only when its end is in the outbox, when it sleeps, when it was spilled, or with its shard.
-- What is not in memory although its time has come is remembered by the backlog's marks.
+- A run whose time has come and that is not in memory is at or above one of the backlog's marks.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -48,7 +48,7 @@ class RunMemory:
         return self._last_nominal_us
 
     def create(self, row: RunRow, now_us: int) -> None:
-        """Makes a run that somebody asked for. A run for later than the watermark sleeps in its row."""
+        """Makes a submitted run. A run for later than the watermark sleeps in its row."""
         if row.due_us > self.watermarks[row.shard]:
             self.outbox.created.append(row._replace(sleeps=True))
         else:
@@ -103,7 +103,7 @@ class RunMemory:
                 self.outbox.requeues[key] = requeue._replace(parked=False)
                 self.backlog.start_scan(requeue.shard)
 
-    # -- what is there -------------------------------------------------------------------------------------------------
+    # -- reading -------------------------------------------------------------------------------------------------------
 
     def granted_of(self, job_ids: Collection[JobId]) -> list[RunKey]:
         """The runs of the jobs that workers have."""

@@ -1,11 +1,12 @@
-"""What the owner tells those who watch its jobs, and what it keeps to itself for a while.
+"""Which notices the owner sends to subscribers of its jobs, and which it folds into one.
 
-A notice goes into the outbox with the decision that it tells of, so both are durable or neither is. Of one kind and job
-a subscription gets one notice in its quiet time; what happens meanwhile is counted, and told together at its end.
+A notice goes into the outbox with the decision that it is about, so both are durable or neither is. For one kind and
+job a subscription gets one notice in its quiet time; later ones are counted, and sent as one when that time is over.
 
-In memory and in `trouble` rows: jobs whose last word was a failure, or silence. A new owner reads them with the shard,
-so that a recovery is told across a change of owner. Only in memory: quiet times, what is folded into them, and which
-waiting runs were told of as late. After a change of owner one notice more may come, and a count of folded ones is lost.
+In memory and in `trouble` rows: jobs whose last news was a failure, or silence. A new owner reads them with the shard,
+so that a recovery is noticed across a change of owner. Only in memory: quiet times, their folded notices, and the
+waiting runs that were late already. After a change of owner one notice more may come, and a count of folded ones is
+lost.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -24,7 +25,7 @@ from noonmark.shard.verdict import AttemptEnd, Verdict
 _MAX_ERROR = 8_000
 """Characters; the whole of a notice stays below 64 KiB."""
 _MAX_QUIET = 100_000
-"""So many (subscription, job, kind) are held apart; beyond that nobody is told, and it is counted."""
+"""So many (subscription, job, kind) can have a quiet time; further notices are dropped and counted."""
 _LATE = "it started later than the subscription allows"
 _WAITS = "it still waits, longer than the subscription allows"
 _SILENT = "it has not succeeded by the time it should have"
@@ -45,24 +46,24 @@ class _Quiet:
 class NoticeRules:
     def __init__(self, node_id: int) -> None:
         self._node_id = node_id
-        self._told = 0
+        self._notices = 0
         self.rules: dict[int, NoticeRule] = {}
         """By subscription."""
         self._of_job: dict[JobId, tuple[NoticeRule, ...]] = {}
         self._of_tenant: dict[TenantId, tuple[NoticeRule, ...]] = {}
         self._quiet: dict[_Key, _Quiet] = {}
         self._ends: list[tuple[int, _Key]] = []
-        self._told_late: set[RunKey] = set()
+        self._noticed_late: set[RunKey] = set()
         self.troubles: dict[JobId, Trouble] = {}
         self.on = False
-        """Whether anybody watches at all: the one thing that the end of an attempt asks when nobody does."""
+        """Whether there is a subscription at all: without one, the end of an attempt asks nothing else."""
         self.late_us = NEVER_US
-        """The least lateness that somebody wants to hear of."""
+        """The least lateness that a subscription asks for."""
         self.sent = 0
         self.dropped = 0
 
     def follow(self, rules: Iterable[NoticeRule], outbox: Batch) -> None:
-        """These are the subscriptions from now on; trouble that nobody watches any more is forgotten."""
+        """Replaces all subscriptions; trouble without a subscription is forgotten."""
         of_job: dict[JobId, tuple[NoticeRule, ...]] = {}
         of_tenant: dict[TenantId, tuple[NoticeRule, ...]] = {}
         self.late_us = NEVER_US
@@ -82,12 +83,12 @@ class NoticeRules:
                 self._mend(job_id, outbox)
 
     def drop(self, shard: int) -> None:
-        """The shard is another's; what is folded for its jobs goes with it."""
+        """Forgets a shard that another node owns now, with the folded notices of its jobs."""
         self._keep_quiet(lambda key: shard_of(key[1]) != shard)
-        self._told_late = {key for key in self._told_late if shard_of(key[0]) != shard}
+        self._noticed_late = {key for key in self._noticed_late if shard_of(key[0]) != shard}
         self.troubles = {job_id: one for job_id, one in self.troubles.items() if shard_of(job_id) != shard}
 
-    # -- what happens ------------------------------------------------------------------------------------------------
+    # -- events ------------------------------------------------------------------------------------------------------
 
     def ended(self, live: LiveRun, verdict: Verdict, end: AttemptEnd, now_us: int, outbox: Batch) -> None:
         """An attempt is over; `live` counts it already."""
@@ -106,37 +107,37 @@ class NoticeRules:
         state = {"failed": "retrying", "dead": "dead", "recovered": "succeeded"}[kind]
         run = _run(live, state, end.started_us, end.finished_us)
         for rule in rules:
-            # Who asked for failures alone hears of the last one as well.
-            told: Event = "failed" if kind == "dead" and "dead" not in rule.events else kind
-            if told in rule.events:
-                self._tell(rule, live.job_id, told, verdict.reason.name.lower(), why, now_us, outbox, run, end.error)
+            # A subscription to failures alone gets the last one as well.
+            event: Event = "failed" if kind == "dead" and "dead" not in rule.events else kind
+            if event in rule.events:
+                self._notify(rule, live.job_id, event, verdict.reason.name.lower(), why, now_us, outbox, run, end.error)
 
     def granted(self, live: LiveRun, now_us: int, outbox: Batch) -> None:
-        """A run starts, later than somebody wants."""
-        if live.key in self._told_late:
-            self._told_late.discard(live.key)
+        """A run starts; a notice goes to each subscription for which it is late."""
+        if live.key in self._noticed_late:
+            self._noticed_late.discard(live.key)
         else:
             self._late(live, "running", _LATE, now_us, outbox)
 
     def expired(self, live: LiveRun, reason: Reason, now_us: int, outbox: Batch) -> None:
-        """A run was too late to start at all: told whatever lateness the subscription allows."""
+        """A run was too late to start at all: every subscription to lateness gets a notice."""
         for rule in self._rules(live) if reason is Reason.START_DEADLINE_PASSED else ():
             if "late" in rule.events:
                 run = _run(live, "expired", late_us=now_us - live.due_us)
                 name = reason.name.lower()
-                self._tell(rule, live.job_id, "late", name, SENTENCES[reason], now_us, outbox, run)
+                self._notify(rule, live.job_id, "late", name, SENTENCES[reason], now_us, outbox, run)
 
     def waiting(self, lives: Collection[LiveRun], now_us: int, outbox: Batch) -> None:
         """Looks at the runs in memory for those that should have started by now."""
-        self._told_late = {live.key for live in lives if live.key in self._told_late}
+        self._noticed_late = {live.key for live in lives if live.key in self._noticed_late}
         for live in lives:
             if (
                 live.state is State.READY
                 and now_us - live.due_us > self.late_us
-                and live.key not in self._told_late
+                and live.key not in self._noticed_late
                 and self._late(live, "waiting", _WAITS, now_us, outbox)
             ):
-                self._told_late.add(live.key)
+                self._noticed_late.add(live.key)
 
     def silent(
         self, rule: NoticeRule, job_id: JobId, expected_us: int, succeeded_us: int | None, now_us: int, outbox: Batch
@@ -147,10 +148,10 @@ class NoticeRules:
         trouble = trouble._replace(silent_for=trouble.silent_for | {rule.subscription_id})
         self.troubles[job_id] = outbox.troubles[job_id] = trouble
         silence = {"expected_at": _time(expected_us), "last_success_at": _time(succeeded_us)}
-        self._tell(rule, job_id, "silent", "silent", _SILENT, now_us, outbox, silence=_json(silence))
+        self._notify(rule, job_id, "silent", "silent", _SILENT, now_us, outbox, silence=_json(silence))
 
     def send_folded(self, now_us: int, outbox: Batch) -> None:
-        """Quiet times that are over: what was folded into them is told."""
+        """Sends the folded notices of all quiet times that are over."""
         while self._ends and self._ends[0][0] <= now_us:
             until_us, key = heappop(self._ends)
             quiet = self._quiet.get(key)
@@ -184,15 +185,15 @@ class NoticeRules:
 
     def _late(self, live: LiveRun, state: str, why: str, now_us: int, outbox: Batch) -> bool:
         late_us = now_us - live.due_us
-        told = False
+        noticed = False
         for rule in self._rules(live):
             if "late" in rule.events and late_us > rule.late_us:
                 run = _run(live, state, late_us=late_us)
-                self._tell(rule, live.job_id, "late", "late", why, now_us, outbox, run)
-                told = True
-        return told
+                self._notify(rule, live.job_id, "late", "late", why, now_us, outbox, run)
+                noticed = True
+        return noticed
 
-    def _tell(
+    def _notify(
         self,
         rule: NoticeRule,
         job_id: JobId,
@@ -210,9 +211,9 @@ class NoticeRules:
         if quiet is None and len(self._quiet) >= _MAX_QUIET:
             self.dropped += 1
             return
-        self._told += 1
+        self._notices += 1
         notice = NoticeRow(
-            rule.subscription_id, shard_of(job_id), job_id, event_text(self._node_id, self._told), TYPES[event],
+            rule.subscription_id, shard_of(job_id), job_id, event_text(self._node_id, self._notices), TYPES[event],
             to_datetime(now_us).isoformat(), run, silence, reason, why, error and error[:_MAX_ERROR], 0,
         )  # fmt: skip
         if quiet is not None and quiet.until_us > now_us:

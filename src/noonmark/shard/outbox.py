@@ -1,4 +1,4 @@
-"""What the owner decided and the database does not know yet: one batch becomes one transaction."""
+"""The owner's decisions that are not in the database yet: one batch becomes one transaction."""
 
 from typing import NamedTuple
 

@@ -1,11 +1,11 @@
 """The owner: one node's decisions for the shards that it owns.
 
-Memory runs ahead of the database. Every event changes memory at once and writes what must be remembered to the outbox;
-the node commits the outbox as one transaction, in order, and only then releases the answers. If a commit fails, or may
+Memory runs ahead of the database. Every event changes memory at once and writes its lasting effects to the outbox; the
+node commits the outbox as one transaction, in order, and only then releases the answers. If a commit fails, or may
 have failed, all of this memory is thrown away and built anew from the rows, under a new node id.
 
 Three layers, each a file: `memory` keeps the runs (supply), `ends` says how attempts end, and this file has the demand:
-who owns what, who asks, who is granted what, and who fell silent.
+ownership of shards, claims, grants, and workers that fell silent.
 
 Invariants
 - One grant at most holds a run; its attempt number is one above the row's. A report counts only under both.
@@ -108,7 +108,7 @@ class Owner(RunEnds):
     def heartbeat(
         self, worker_id: WorkerId, grant_ids: Iterable[int], now_us: int, never: Collection[int] = ()
     ) -> Heartbeaten:
-        """Grants that the worker does not name are granted again: all but what runs at most once.
+        """Grants that the worker does not name are granted again, except runs that run at most once.
 
         Of a grant with such runs the worker is first asked whether it ever had it. It says no by `never`, and will not
         start it then, even if the answer with it comes later. If it says neither, the runs may have begun.
@@ -138,7 +138,7 @@ class Owner(RunEnds):
         return Heartbeaten(cancel, self.fleet.revoked(named), missing)
 
     def report(self, token: object, worker_id: WorkerId, items: Iterable[ReportedAttempt], now_us: int) -> None:
-        """Ends attempts. What is not the current attempt of its run changes nothing."""
+        """Ends attempts. A report of an attempt that is not the current one of its run changes nothing."""
         refused: list[int] = []
         elsewhere: list[int] = []
         find = self.live.get
@@ -175,7 +175,7 @@ class Owner(RunEnds):
     # -- time --------------------------------------------------------------------------------------------------------
 
     def advance(self, now_us: int) -> None:
-        """Releases what is due and grants what is wanted."""
+        """Makes due runs ready and grants them to waiting claims."""
         for live in self._due_heap.release(now_us):
             if live.state is State.HELD and live.due_us <= now_us:
                 self._ready.push(live)
@@ -186,7 +186,7 @@ class Owner(RunEnds):
 
         Called every second. After a longer pause it was the node that slept, and words of workers may lie unread: they
         are read before the next look. That one is taken also after another pause, or a node that stalls again and again
-        would never give anybody up.
+        would never give up a worker.
         """
         pause_us = now_us - self._rescued_us
         self._rescued_us = now_us
@@ -195,7 +195,7 @@ class Owner(RunEnds):
             for grant in list(worker.grants.values()):
                 self._end_grant(grant, Outcome.LOST, Reason.WORKER_LOST, now_us)
             del self.fleet.workers[worker.worker_id]
-            # Nobody watches over a worker that is not known: a run granted to its old claim would never come back.
+            # The silence of an unknown worker is not measured: a run granted to its old claim would never come back.
             for token in [token for token, claim in self._claims.items() if claim.worker is worker]:
                 del self._claims[token]
                 self.outbox.answers.append((token, Granted(GrantId(0), ())))

@@ -6,7 +6,7 @@ priority always gets its turn. Within a lane the earliest due time goes first.
 
 Invariants
 - A run is offered to a worker only if the worker serves its kind (queue and task), and its tenant if it serves but one.
-- What a tenant's own workers take is outside of the turns: it costs the tenant nothing of the common ones.
+- Runs that a tenant's own workers take do not count as its turns at the common workers.
 - Of two tenants that always have runs for a worker, with weights a and b, neither gets ahead of a : b by more than one
   turn.
 - A run is discarded lazily: its state says so, and the queue drops it when it meets it.

@@ -18,7 +18,7 @@ class Expectation(NamedTuple):
     current_run_us: int | None
     """The nominal time of the current run of a fixed delay."""
     expect_every_us: int | None
-    """A success at least so often, whatever the schedule says."""
+    """A success is expected at least so often; the schedule does not matter then."""
     grace_us: int
     succeeded_us: int | None
 

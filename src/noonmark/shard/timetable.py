@@ -29,7 +29,7 @@ class Due(NamedTuple):
 
 
 class MissedEnd(NamedTuple):
-    """A schedule came to an end for some jobs of a shard while nobody fired; they catch up on `most` at the most."""
+    """A schedule ended for some jobs of a shard while the shard had no owner; they catch up on at most `most`."""
 
     shard: int
     schedule_id: int
@@ -78,18 +78,18 @@ class Timetable:
     def reload(self) -> Iterator[None]:
         """Reads every schedule anew from its text, one a step, as after a change of the time zones.
 
-        Between two steps anything else may be asked. Watermarks stay where they are: what was made ahead under the old
-        rules stays, and what follows it goes by the new ones.
+        Between two steps anything else may be asked. Watermarks stay where they are: runs that were made ahead under
+        the old rules stay, later ones go by the new rules.
         """
         for schedule_id, entry in list(self._entries.items()):
             entry.recurrence = recurrence(entry.text)
-            # Its old place in the heap stays too: to be asked once in vain harms nobody.
+            # Its old place in the heap stays too: it is asked once in vain, which does no harm.
             if self._at_us is not None:
                 self._need(schedule_id, entry, self._at_us)
             yield
 
     def missed_until_us(self, now_us: int) -> int:
-        """What was due up to then and is made only now was missed."""
+        """An occurrence that was due up to then, and is made only now, was missed."""
         return missed_until(now_us, self._grace_us)
 
     def window(self, after_us: int, until_us: int, now_us: int) -> list[tuple[int, Slice]]:
@@ -111,7 +111,7 @@ class Timetable:
                 self._need(schedule_id, entry, until_us)
 
     def ended(self, ends: Collection[MissedEnd], after_us: int, until_us: int, now_us: int) -> list[Due]:
-        """What the jobs that ended meanwhile have missed in (after, until]."""
+        """The missed occurrences in (after, until] of jobs that ended meanwhile."""
         found: list[Due] = []
         for shard, schedule_id, ends_us, most in ends:
             entry = self._entries.get(schedule_id)
@@ -122,7 +122,7 @@ class Timetable:
         return found
 
     def expand(self, pieces: Collection[tuple[int, Slice]], shards: Collection[int]) -> list[Due]:
-        """What those slices mean for the given shards."""
+        """Those slices as rows for the given shards."""
         return list(self._expand(pieces, set(shards)))
 
     def _slices(self, due: list[int], after_us: int, until_us: int, now_us: int) -> list[tuple[int, Slice]]:

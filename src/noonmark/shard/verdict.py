@@ -1,4 +1,4 @@
-"""What the end of an attempt means for its run."""
+"""The verdict on an attempt that ended: whether its run is over, dead or tried again."""
 
 from typing import NamedTuple, Protocol
 
@@ -9,7 +9,7 @@ from noonmark.shard.retry import gives_up
 
 
 class AttemptEnd(Protocol):
-    """What a worker, or its silence, says of one attempt."""
+    """How one attempt ended, from its worker's report or its silence."""
 
     @property
     def outcome(self) -> Outcome: ...

@@ -1,6 +1,6 @@
-"""What was changed, by whom: written in the transaction of the change, never altered afterwards.
+"""The audit: who changed what. An entry is written in the transaction of the change, and never altered.
 
-How a command records what it does:
+How a command records its change:
 
     async def action(connection: Connection) -> None:
         async with fenced(connection, life.node_id):

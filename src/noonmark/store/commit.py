@@ -8,9 +8,19 @@ from noonmark.shard.outbox import Batch, FixedDelayEnd
 from noonmark.store.audit import record
 from noonmark.store.columns import columns, run_record
 from noonmark.store.commit_few import commit_few, is_small
+from noonmark.store.commit_steps import (
+    copy_attempts,
+    delete_grants,
+    delete_runs,
+    insert_dead,
+    insert_grant,
+    mark_cancelling,
+    requeue_runs,
+)
 from noonmark.store.connect import Connection
 from noonmark.store.fence import Fenced, fenced
 from noonmark.store.notices import insert_notices, write_troubles
+from noonmark.store.requests import keep_requests
 from noonmark.store.statement import statement
 
 _RUN_COLUMNS = (
@@ -37,28 +47,25 @@ async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> li
                 "run", schema_name="noonmark", columns=_RUN_COLUMNS, records=map(run_record, batch.created)
             )
         if batch.requeues:
-            await connection.execute(statement("requeue_runs"), *columns(batch.requeues.values(), 10))
+            await requeue_runs(connection, batch.requeues.values())
         if batch.cancelling:
-            await connection.execute(
-                statement("mark_cancelling"), *columns(batch.cancelling, 3), Reason.CANCEL_REQUESTED
-            )
+            await mark_cancelling(connection, batch.cancelling)
         if batch.dead:
-            await connection.execute(statement("insert_dead"), *columns(batch.dead, 8))
+            await insert_dead(connection, batch.dead)
         if batch.ended:
-            await connection.execute(statement("delete_runs"), *columns(batch.ended, 3))
+            await delete_runs(connection, batch.ended)
         if batch.fixed_delay_ends:
             followers = await follow_fixed_delays(connection, batch.fixed_delay_ends)
         if len(batch.grants) == 1:
-            await connection.execute(statement("insert_grant"), *batch.grants[0])
+            await insert_grant(connection, batch.grants[0])
         elif batch.grants:
             await connection.copy_records_to_table("grant", schema_name="noonmark", records=batch.grants)
         if batch.finished_grants:
-            await connection.execute(statement("delete_grants"), *columns(batch.finished_grants, 2))
+            await delete_grants(connection, batch.finished_grants)
         if batch.attempts:
-            await connection.copy_records_to_table("attempt", schema_name="noonmark", records=batch.attempts)
+            await copy_attempts(connection, batch.attempts)
         await record(connection, batch.audit)
-        if batch.requests:
-            await connection.execute(statement("keep_requests"), *columns(batch.requests, 6))
+        await keep_requests(connection, batch.requests)
         if batch.notices:
             await insert_notices(connection, batch.notices)
         if batch.troubles:
@@ -68,7 +75,8 @@ async def commit_batch(connection: Connection, node_id: int, batch: Batch) -> li
 
 async def follow_fixed_delays(connection: Connection, ended: Iterable[FixedDelayEnd]) -> list[RunRow]:
     """Makes the runs that follow, inside the transaction that ends the ones before them."""
-    return list(map(RunRow._make, await connection.fetch(statement("follow_fixed_delays"), *columns(ended, 4))))
+    rows = await connection.fetch(statement("follow_fixed_delays"), *columns(ended, 4), Reason.SCHEDULED)
+    return list(map(RunRow._make, rows))
 
 
 async def insert_runs(connection: Connection, rows: Iterable[RunRow]) -> int:

@@ -65,7 +65,7 @@ async def commit_few(connection: Connection, node_id: int, batch: Batch) -> None
 
 @cache
 def _composed(names: tuple[str, ...]) -> str:
-    """A run that was asked for and has the key of another fails the fence: nobody's node id is -1."""
+    """If a submitted run has the key of another, the fence fails: no node has the id -1."""
     used = 2
     parts: list[str] = []
     for number, name in enumerate(names):

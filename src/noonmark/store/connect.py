@@ -61,6 +61,16 @@ async def connect(database_url: str, settings: dict[str, str] | None = None, tim
     return connection
 
 
+async def read_clock(connection: Connection) -> int:
+    """The database's time, which all decisions go by."""
+    return int(await connection.fetchval("SELECT clock_timestamp()"))
+
+
+async def ping(pool: Pool) -> None:
+    """Returns if the database answers."""
+    await pool.fetchval("SELECT 1")
+
+
 class ReadPool(Pool):
     """Repeats a statement that only reads, once, on a new connection, when the server has ended the one it was on."""
 

@@ -3,7 +3,7 @@
 The proof takes a key-share lock on the node's row. Declaring a node dead takes the conflicting lock, so it waits for
 the transactions under way, and from then on every transaction of that node fails here, before it has written anything.
 
-How a transaction fails says what became of it:
+The error says whether the transaction was written:
     Fenced          the node was declared dead         nothing was written
     NotCommitted    it broke before COMMIT was sent    nothing was written
     CommitUnknown   COMMIT was sent, no answer came    it may have been written
@@ -18,7 +18,7 @@ from noonmark.errors import NoonmarkError
 from noonmark.store.connect import Connection
 
 FENCED = "NM001"
-"""What `noonmark.fence` raises."""
+"""The SQLSTATE that `noonmark.fence` raises."""
 _GONE = (asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError, asyncpg.InsufficientResourcesError)
 """It is the server that went away."""
 
@@ -33,7 +33,7 @@ class NotCommitted(Exception):
     def __init__(self, error: BaseException) -> None:
         super().__init__(f"{type(error).__name__}: {error}")
         self.refused = isinstance(error, asyncpg.PostgresError) and not isinstance(error, _GONE)
-        """By the database, because of what it was asked: another node would fare no better."""
+        """The database refused the statement itself: another node would fare no better."""
 
 
 class CommitUnknown(Exception):

@@ -1,4 +1,4 @@
-"""Interned policies and schedules: the text is the key, the number is what rows carry."""
+"""Interned policies and schedules: the text is the key, and rows carry the number."""
 
 from collections.abc import Collection
 

@@ -30,31 +30,31 @@ async def next_job_sequences(connection: Connection, count: int) -> list[int]:
     return [row[0] for row in await connection.fetch(statement("next_job_sequences"), count)]
 
 
-async def insert_jobs(connection: Connection, heads: Sequence[JobRow], specs: Sequence[str]) -> list[str]:
+async def insert_jobs(connection: Connection, jobs: Sequence[JobRow], specs: Sequence[str]) -> list[str]:
     """Answers the names that were taken already; if there are any, the caller rolls back."""
-    first = heads[0]
+    first = jobs[0]
     rows = [
         (
-            h.shard, h.job_id, h.policy_id, h.schedule_id, h.jitter_ms, h.priority, h.catch_up, h.planned_us, h.name,
-            h.input, h.ends_us, h.runs_left, h.catch_up_s, h.delay_ms, h.current_run_us,
-            _label_text(h),
+            job.shard, job.job_id, job.policy_id, job.schedule_id, job.jitter_ms, job.priority, job.catch_up,
+            job.planned_us, job.name, job.input, job.ends_us, job.runs_left, job.catch_up_s, job.delay_ms,
+            job.current_run_us, _label_text(job),
         )
-        for h in heads
+        for job in jobs
     ]  # fmt: skip
     inserted = await connection.fetch(statement("insert_jobs"), first.tenant_id, first.created_us, *columns(rows, 16))
-    if len(inserted) < len(heads):
+    if len(inserted) < len(jobs):
         names = {row[0] for row in inserted}
-        return [head.name for head in heads if head.name not in names]
-    await insert_versions(connection, heads, specs, first.created_us)
-    await insert_events(connection, heads, "created", first.created_us)
-    await insert_labels(connection, [(head, label) for head in heads for label in head.labels or ()])
+        return [job.name for job in jobs if job.name not in names]
+    await insert_versions(connection, jobs, specs, first.created_us)
+    await insert_events(connection, jobs, "created", first.created_us)
+    await insert_labels(connection, [(job, label) for job in jobs for label in job.labels or ()])
     return []
 
 
 async def insert_labels(connection: Connection, labels: Sequence[tuple[JobRow, str]]) -> None:
     """All of jobs of one tenant."""
     if labels:
-        rows = [(head.shard, head.name, label) for head, label in labels]
+        rows = [(job.shard, job.name, label) for job, label in labels]
         await connection.execute(statement("insert_labels"), labels[0][0].tenant_id, *columns(rows, 3))
 
 
@@ -65,13 +65,13 @@ async def delete_labels(connection: Connection, labels: Sequence[tuple[JobRow, s
         await connection.execute(statement("delete_labels"), labels[0][0].tenant_id, *columns(rows, 3))
 
 
-async def insert_versions(connection: Connection, heads: Sequence[JobRow], specs: Sequence[str], at_us: int) -> None:
-    rows = [(h.shard, h.job_id, h.version, spec) for h, spec in zip(heads, specs, strict=True)]
+async def insert_versions(connection: Connection, jobs: Sequence[JobRow], specs: Sequence[str], at_us: int) -> None:
+    rows = [(job.shard, job.job_id, job.version, spec) for job, spec in zip(jobs, specs, strict=True)]
     await connection.execute(statement("insert_versions"), at_us, *columns(rows, 4))
 
 
-async def insert_events(connection: Connection, heads: Sequence[JobRow], event: str, at_us: int) -> None:
-    rows = [(h.shard, h.job_id, h.version) for h in heads]
+async def insert_events(connection: Connection, jobs: Sequence[JobRow], event: str, at_us: int) -> None:
+    rows = [(job.shard, job.job_id, job.version) for job in jobs]
     await connection.execute(statement("insert_events"), at_us, event, *columns(rows, 3))
 
 
@@ -87,8 +87,8 @@ async def load_job_rows_by_name(
     return [JobRow(*row) for row in rows]
 
 
-async def load_specs(connection: Connection, heads: Sequence[JobRow]) -> dict[JobId, str]:
-    rows = [(head.shard, head.job_id, head.version) for head in heads]
+async def load_specs(connection: Connection, jobs: Sequence[JobRow]) -> dict[JobId, str]:
+    rows = [(job.shard, job.job_id, job.version) for job in jobs]
     return {row[0]: row[1] for row in await connection.fetch(statement("load_specs"), *columns(rows, 3))}
 
 
@@ -137,8 +137,8 @@ async def delete_waiting_run(connection: Connection, tenant_id: int, job_id: int
     return None if row is None else RunRow._make(row)
 
 
-async def has_run(connection: Connection, head: JobRow, nominal_us: int) -> bool:
-    return bool(await connection.fetchval(statement("has_run"), head.shard, nominal_us, head.job_id))
+async def has_run(connection: Connection, job: JobRow, nominal_us: int) -> bool:
+    return bool(await connection.fetchval(statement("has_run"), job.shard, nominal_us, job.job_id))
 
 
 async def without_ended(connection: Connection, rows: Sequence[RunRow]) -> list[RunRow]:

@@ -87,14 +87,16 @@ async def _keep(connection: Connection, name: str, value: int) -> None:
 
 async def _install(connection: Connection, shard_count: int) -> None:
     await _keep(connection, "shard_count", shard_count)
+    # One watermark for all: shards that stand together are ticked together.
     await connection.execute(
-        "INSERT INTO noonmark.shard (shard, watermark) SELECT n, clock_timestamp() FROM generate_series(0, $1 - 1) n",
+        "INSERT INTO noonmark.shard (shard, watermark)"
+        " SELECT n, statement_timestamp() FROM generate_series(0, $1 - 1) n",
         shard_count,
     )
 
 
 async def _write_reasons(connection: Connection) -> None:
-    """The codes by name, for whoever reads the tables by hand."""
+    """The codes by name, for reading the tables by hand."""
     await connection.executemany(
         "INSERT INTO noonmark.reason (code, name, sentence) VALUES ($1, $2, $3)"
         " ON CONFLICT (code) DO UPDATE SET name = $2, sentence = $3",

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from noonmark.clock import SECOND_US
 from noonmark.model.ids import JobId, TenantId, shard_of
 from noonmark.model.notice import NoticeRow, NoticeRule, Trouble
+from noonmark.model.reason import Outcome
 from noonmark.shard.silence import Expectation
 from noonmark.store.connect import Connection, Pool
 from noonmark.store.statement import statement
@@ -70,7 +71,7 @@ async def load_expectations(
 ) -> list[tuple[Expectation, str | None]]:
     """Each with the text of the job's schedule, if it recurs by the clock."""
     found: list[tuple[Expectation, str | None]] = []
-    for row in await pool.fetch(statement("load_expectations"), shards, job_ids, most):
+    for row in await pool.fetch(statement("load_expectations"), shards, job_ids, most, Outcome.SUCCEEDED):
         number, job_id, since_us, ends_us, text, skips, current_run_us, every_s, grace_s, succeeded_us = row
         every_us = None if every_s is None else _us(every_s)
         known = Expectation(

@@ -17,7 +17,7 @@ class Taken(NamedTuple):
 
 
 class Ownership(NamedTuple):
-    """Who lives (node id to address) and who owns what (shard to node id)."""
+    """The addresses of living nodes by id, and the owners of shards."""
 
     nodes: dict[int, str]
     owners: dict[int, int | None]
@@ -69,7 +69,7 @@ async def expire_nodes(connection: Connection) -> list[int]:
         await connection.execute("SET LOCAL lock_timeout = '1s'")
         dead = await lock_expired_nodes(connection)
         if dead:
-            # Once more, now that nobody can renew: the first time may have waited for just that.
+            # Once more, now that no lease can be renewed: the first time may have waited for a renewal.
             dead = [row[0] for row in await connection.fetch(statement("lock_expired_nodes"))]
         if dead:
             await _declare_dead(connection, dead)
@@ -86,7 +86,7 @@ async def end_frozen_sessions(connection: Connection) -> None:
 
 
 async def end_node(connection: Connection, node_id: int) -> None:
-    """Ends a node's life on its own account; waits for whatever transaction it still has under way."""
+    """Ends a node's life on its own account; waits for the transaction that it may still have under way."""
     async with connection.transaction():
         await lock_node(connection, node_id)
         await _declare_dead(connection, [node_id])
@@ -115,7 +115,7 @@ async def forget_old_nodes(pool: Pool) -> None:
 
 
 async def take_shards(connection: Connection, node_id: int, most: int, now_us: int, gap_us: int) -> list[Taken]:
-    """Takes up to `most` shards that nobody owns, each under a new term; notes those that were left alone for long."""
+    """Takes up to `most` shards without an owner, each under a new term; notes those that were left alone for long."""
     async with fenced(connection, node_id):
         taken = [Taken(*row) for row in await connection.fetch(statement("take_shards"), node_id, most)]
         late = [shard for shard in taken if shard.watermark_us < now_us - gap_us]

@@ -1,4 +1,4 @@
-"""Waiting runs read back from their rows, and what a new owner reads first."""
+"""Waiting runs read back from their rows, and the rows that a new owner reads first."""
 
 from collections.abc import Sequence
 
@@ -12,6 +12,9 @@ from noonmark.store.statement import statement
 
 _EARLIEST_US = -62_135_596_800_000_000
 
+_Place = tuple[int, int, int, int, int]
+"""Shard, nominal time and job to begin with, the shard's watermark, how many runs at most."""
+
 
 async def page_runs(
     connection: Connection, page: PageRequest, watermark_us: int, policy_ids: Sequence[int]
@@ -20,10 +23,19 @@ async def page_runs(
     nominal_us, job_id = page.start
     place = (page.shard, max(nominal_us, _EARLIEST_US), job_id, watermark_us, page.limit)
     if page.lane is None:
-        rows = await connection.fetch(statement("page_shard"), *place)
-    else:
-        tenant_id, _, priority = page.lane
-        rows = await connection.fetch(statement("page_lane"), *place, tenant_id, policy_ids, priority)
+        return await page_shard(connection, place)
+    tenant_id, _, priority = page.lane
+    return await page_lane(connection, place, tenant_id, policy_ids, priority)
+
+
+async def page_shard(connection: Connection, place: _Place) -> list[RunRow]:
+    return list(map(RunRow._make, await connection.fetch(statement("page_shard"), *place)))
+
+
+async def page_lane(
+    connection: Connection, place: _Place, tenant_id: int, policy_ids: Sequence[int], priority: int
+) -> list[RunRow]:
+    rows = await connection.fetch(statement("page_lane"), *place, tenant_id, policy_ids, priority)
     return list(map(RunRow._make, rows))
 
 

@@ -1,4 +1,4 @@
-"""Requests with a key that were carried out, and what they were answered.
+"""Requests with a key that were carried out, and their answers.
 
 The row of a request is written in the transaction of its effect, so it is there if and only if the effect is.
 """
@@ -12,7 +12,7 @@ from noonmark.store.connect import Connection, Pool
 from noonmark.store.statement import statement
 
 NO_SHARD = -1
-"""Of requests that change what belongs to no shard: keys, tenants, subscriptions."""
+"""Of requests that change rows without a shard: keys, tenants, subscriptions."""
 _MAX_FORGOTTEN = 5_000
 
 

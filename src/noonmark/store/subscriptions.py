@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from noonmark.model.ids import JobId, shard_of
+from noonmark.model.reason import Outcome
 from noonmark.store.connect import Connection, Pool
 from noonmark.store.statement import statement
 
@@ -92,5 +93,6 @@ async def count_subscriptions(pool: Pool, tenant_id: int) -> int:
 
 async def list_deliveries(pool: Pool, delivery_job: JobId, *, before_us: int, limit: int) -> list[DeliveryRecord]:
     """Newest first."""
-    rows = await pool.fetch(statement("list_deliveries"), shard_of(delivery_job), delivery_job, before_us, limit)
+    place = (shard_of(delivery_job), delivery_job)
+    rows = await pool.fetch(statement("list_deliveries"), *place, before_us, limit, Outcome.SUCCEEDED)
     return [DeliveryRecord(*row) for row in rows]

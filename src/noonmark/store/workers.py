@@ -1,4 +1,4 @@
-"""Workers as rows: who they are, what they serve, when they were last heard."""
+"""Workers as rows: their names, queues and tasks, and when they were last heard."""
 
 from collections.abc import Collection, Sequence
 

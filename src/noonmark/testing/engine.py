@@ -1,7 +1,7 @@
 """The rows of a node in memory, with the nodes' own rules and owner deciding over them.
 
 Everything is of one shard, whose watermark is the end of time: no run ever sleeps in its row. A run is a row from the
-moment it is due until it ends; the owner's outbox says what becomes of it.
+moment it is due until it ends; the owner's outbox holds every change of it.
 """
 
 from collections.abc import Callable, Iterable
@@ -60,7 +60,7 @@ class Engine:
         self.down = False
         """No node is there: nothing fires and nothing is granted."""
         self._watermark_us = clock.now_us()
-        """What was due up to then has been made."""
+        """All runs that were due up to then are made."""
         self._schedules: dict[str, int] = {}
         self._tasks = tasks
         self.owner = Owner(
@@ -206,12 +206,12 @@ class Engine:
         return min((at_us for at_us in (*times, self.owner.next_due_us()) if at_us is not None), default=None)
 
     @property
-    def unsettled(self) -> bool:
+    def has_more_to_do(self) -> bool:
         """Something more is to be done at this moment."""
         return bool(self.owner.outbox) or (not self.down and any(True for _ in self.owner.heads()))
 
     def tick(self) -> list[tuple[int, LiveRun]]:
-        """Fires what is due; the runs to start, with their grants."""
+        """Fires all due jobs; answers the runs to start, with their grants."""
         now_us = self.clock.now_us()
         if not self.down:
             self._make_due()
@@ -230,7 +230,7 @@ class Engine:
             granted += found
 
     def _commit(self) -> list[tuple[int, LiveRun]]:
-        """What the owner decided becomes rows; the answer holds what it granted."""
+        """Turns the owner's decisions into rows; answers the runs that it granted."""
         batch = self.owner.take_outbox()
         for attempt in batch.attempts:
             self.history.setdefault((attempt.job_id, attempt.nominal_us), []).append(attempt)
@@ -251,7 +251,7 @@ class Engine:
         return [(answer.grant_id, live) for answer in answers for live in answer.runs]
 
     def _make_due(self) -> None:
-        """What a tick makes. A change of a job waits for that, too: what was due before it is made first."""
+        """The runs that a tick makes. A change of a job comes after it: runs that were due before are made first."""
         now_us = self.clock.now_us()
         for job in self.jobs.values():
             if job.due_us is not None and job.due_us <= now_us:
@@ -284,7 +284,7 @@ class Engine:
         return any(attempt.final for attempt in self.history.get(key, ()))
 
     def _withdraw(self, job_id: JobId, kept_us: int | None = None) -> None:
-        """The job's waiting runs leave memory; what the schedule has made ahead of its time is gone."""
+        """The job's waiting runs leave memory; runs that were made ahead of their time are deleted."""
         self.owner.withdraw({job_id})
         for key, row in list(self.rows.items()):
             planned = key[0] == job_id and key[1] > self.clock.now_us() and row.reason == Reason.SCHEDULED
@@ -318,7 +318,7 @@ class Engine:
         return Plan(spec, spec_text(spec), timed, policy_id, None if schedule_id is None else ScheduleId(schedule_id))
 
     def _fire(self, rows: Iterable[RunRow]) -> None:
-        """What is asked for now is due now: this clock stands still, and nominal times must be told apart."""
+        """A run submitted now is due now: this clock stands still, and each run needs a nominal time of its own."""
         now_us = self.clock.now_us()
         for row in rows:
             at_once = row.due_us == row.nominal_us and not is_scheduled(row.nominal_us)

@@ -11,7 +11,7 @@ from noonmark.wire.resources import JobSpec
 
 TENANT = 1
 GRACE_US = 30 * SECOND_US
-"""What is fired later than this was missed; as nodes have it by default."""
+"""An occurrence that fires later than this was missed; the nodes' default."""
 
 
 class Planned:
@@ -42,7 +42,7 @@ class Planned:
         self.next_us = found[0] if found else None
 
     def fire(self, watermark_us: int, now_us: int) -> list[RunRow]:
-        """What is due by now and no tick has made; of what was missed, what the misfire policy says."""
+        """The due runs that no tick has made; missed ones as far as the misfire policy catches them up."""
         if self.recurrence is None:
             return []
         return due_runs(self.row, self.recurrence, watermark_us, now_us, now_us, GRACE_US)

@@ -1,4 +1,4 @@
-"""What is in memory as the resources that the API would answer."""
+"""Rows in memory as the resources that the API would answer."""
 
 import msgspec
 

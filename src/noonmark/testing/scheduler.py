@@ -100,7 +100,7 @@ class Scheduler:
         return self.engine.redrive([key for key in self.engine.dead if job in (None, self.engine.names[key[0]])])
 
     def takes(self, task: Task[..., Any, Any], duration: timedelta | None = None, **parts: float) -> None:
-        """From now on each attempt of the task lasts so long on this clock, on top of what it sleeps itself."""
+        """From now on each attempt of the task lasts so long on this clock, on top of its own sleeps."""
         self._work.durations_s[task.name] = _length(duration, parts).total_seconds()
 
     # time
@@ -110,9 +110,9 @@ class Scheduler:
         return to_datetime(self.clock.now_us())
 
     def advance(self, duration: timedelta | None = None, *, to: datetime | str | None = None, **parts: float) -> None:
-        """Moves the clock, and lets happen what happens until then: `advance(days=3)`, `advance(to="2026-04-01T09Z")`.
+        """Moves the clock, and runs all that is due until then: `advance(days=3)`, `advance(to="2026-04-01T09Z")`.
 
-        Without an argument: lets happen what is due now.
+        Without an argument it runs only what is due now.
         """
         until = self.now + _length(duration, parts) if to is None else _moment(to)
         if until < self.now:
@@ -120,7 +120,7 @@ class Scheduler:
         self._outside_of_loops(lambda: self._advance(from_datetime(until)))
 
     def outage(self, duration: timedelta | None = None, **parts: float) -> None:
-        """So long no node is there: nothing fires. Afterwards each job's misfire policy says what is caught up."""
+        """For so long no node is there, and nothing fires. Then each job catches up as its misfire policy says."""
         self.engine.down = True
         try:
             self.advance(_length(duration, parts))
@@ -128,7 +128,7 @@ class Scheduler:
             self.engine.down = False
         self.advance()
 
-    # what happened
+    # results
 
     def fires(self, job: str, tz: str | None = None) -> list[str]:
         """The nominal times at which its schedule has fired, in the schedule's zone: `2026-03-29T03:00+02:00`."""
@@ -152,7 +152,7 @@ class Scheduler:
         return self.runs(job, "dead")
 
     def result(self, run: str) -> Any:
-        """What the run returned, as JSON; raises as `run.result()` does."""
+        """The result of the run, as JSON; raises as `run.result()` does."""
         found = self.run(run)
         if found.state != "succeeded":
             raise run_ended(found.id, found.state, found.why, found.error)
@@ -191,7 +191,7 @@ class Scheduler:
             for grant_id, live in self.engine.tick():
                 self._work.start(grant_id, live, self.engine.policies[live.policy_id])
             self._loop.run_ready()
-            if not self.engine.unsettled:
+            if not self.engine.has_more_to_do:
                 return
 
     def _outside_of_loops(self, step: Callable[[], None]) -> None:

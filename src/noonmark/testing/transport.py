@@ -1,4 +1,4 @@
-"""Answers the SDK's calls from memory, so that what is under test uses `task.submit` and `app.jobs` as ever."""
+"""Answers the SDK's calls from memory, so that code under test uses `task.submit` and `app.jobs` as ever."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping

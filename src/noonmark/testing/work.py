@@ -1,7 +1,7 @@
 """Runs attempts in the test's process: async functions on the virtual loop, blocking ones at once and inline.
 
 A blocking function takes no time of the virtual clock, unless the test says how long it takes. As on a worker, an
-attempt that takes longer than its timeout is cancelled, and whatever a function raises ends only its own attempt.
+attempt that takes longer than its timeout is cancelled, and an exception in a function ends only its own attempt.
 """
 
 import asyncio

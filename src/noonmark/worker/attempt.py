@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class TaskAttempt(Context):
-    """Waiting, then running, then ended. `fate` is what was decided from outside while it ran.
+    """Waiting, then running, then ended. `fate` is a decision from outside while it ran.
 
-    A fate of TIMED_OUT, CANCELLED or RELEASED is reported in place of what the function does after it; LOST means that
-    the grant belongs to somebody else by now, and nothing is reported.
+    A fate of TIMED_OUT, CANCELLED or RELEASED is reported in place of the function's own end; LOST means that another
+    worker has the run by now, and nothing is reported.
     """
 
     __slots__ = (

@@ -1,6 +1,6 @@
 """The inside of a child process: one run at a time, read from a pipe and answered on it.
 
-The child outlives nobody: a thread waits on a lifeline from the worker and ends the process at once when that closes.
+The child never outlives the worker: a thread waits on a lifeline and ends the process at once when that closes.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class Order(msgspec.Struct, frozen=True, array_like=True):
 
 
 def serve(pipe: Connection, lifeline: Connection, modules: list[str]) -> None:
-    # Ctrl-C and SIGTERM reach the whole group; the worker decides what becomes of the run. Not SIG_IGN, which the
+    # Ctrl-C and SIGTERM reach the whole group; the worker decides about the run. Not SIG_IGN, which the
     # task's own subprocesses would inherit.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: None)

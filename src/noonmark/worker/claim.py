@@ -61,7 +61,7 @@ async def _room(fleet: KnownNodes) -> None:
 
 
 class _Asked:
-    """One claim on its way. What it may bring is counted until it is answered, or hangs at a node without work."""
+    """One claim on its way. Its runs are counted until it is answered, or hangs at a node without work."""
 
     def __init__(self, fleet: KnownNodes, node: NodeClient, runs: int) -> None:
         self._fleet = fleet

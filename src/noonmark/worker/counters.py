@@ -1,4 +1,4 @@
-"""What a worker has done so far, as plain numbers."""
+"""The counters of a worker, as plain numbers."""
 
 
 class Counters:

@@ -1,14 +1,14 @@
 """PURE: how many runs to ask a node for.
 
-Room is what the worker may hold minus what it holds. It may hold as many runs as it has slots, and beyond that what it
-is likely to finish within `AHEAD_S` at its present pace, so that short tasks never wait for the network and long ones
-are left to workers that can start them. What had to be handed back because it waited narrows the number of runs that
-may wait here, and quiet seconds widen it again.
+Room is the number of runs that the worker may hold, minus those that it holds. It may hold as many runs as it has
+slots, and beyond that as many as it is likely to finish within `AHEAD_S` at its present pace: so short tasks never wait
+for the network, and long ones are left to workers that can start them. Each run that waited in vain and was handed back
+lowers the number of runs that may wait here, and quiet seconds raise it again.
 
 Room is shared among the nodes, however many there are:
 - A node is expected to answer at once until a claim at it hangs or comes back empty, and again after it brought runs.
-  What was asked of such nodes is taken off the room, so all of them together are never asked for more than there is;
-  whoever finds no room waits for its turn, in order.
+  Runs asked of such nodes are taken off the room, so all of them together are never asked for more than there is; a
+  node for which there is no room waits for its turn, in order.
 - A node that was seen idle is asked on credit: its claims hang there and are not counted, so that a run that comes up
   anywhere starts at once, with fewer slots than nodes too. If several idle nodes get runs at one instant, their grants
   may be above the room: the excess is handed back before anything else is done, and those nodes are counted from then
@@ -19,7 +19,7 @@ Room is shared among the nodes, however many there are:
 AHEAD_S = 0.1
 """How far ahead runs are fetched."""
 WORTHWHILE_S = 0.004
-"""A busy worker asks for at least what it does in this time, not for one run at a time."""
+"""A busy worker asks for at least as many runs as it does in this time, not for one at a time."""
 SOON_S = 0.25
 """Runs above the slots are kept if they will start within this time at the present pace."""
 _SMOOTHING_S = 0.3
@@ -34,7 +34,7 @@ class Demand:
         self.pace_per_s = 0.0
 
     def observe(self, finished: int, handed_back: int, elapsed_s: float) -> None:
-        """What happened since the last observation."""
+        """The counts since the last observation."""
         if elapsed_s <= 0:
             return
         weight = min(1.0, elapsed_s / _SMOOTHING_S)

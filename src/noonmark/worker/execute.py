@@ -8,10 +8,10 @@ Invariants:
 2. `running` counts the attempts that have a slot and is never above `slots`. A slot is freed when the function has
    really ended, even if its end was reported long before. Only threads that hang after their timeout give theirs back
    early, and only `spare_threads` of them at a time.
-3. Whatever a function raises, SystemExit and KeyboardInterrupt among it, ends only its own attempt.
+3. An exception in a function, also SystemExit and KeyboardInterrupt, ends only its own attempt.
 4. A waiting attempt that found no slot within `PATIENCE_S` is handed back.
-5. An attempt is reported without `started_us` only if its function was not called and never will be: a run that may
-   begin at most once is given to somebody else on that word alone.
+5. An attempt is reported without `started_us` only if its function was not called and never will be: because of
+   that report alone, a run that may begin at most once is given to another worker.
 6. A task is cancelled only after its first step, because asyncio would otherwise drop it without running our code.
 
 All methods are called on the event loop's thread. Nothing here waits or does I/O; `tick()` is called every `TICK_S`.
@@ -64,7 +64,7 @@ class Executor:
         self._report = report
         self._loop = asyncio.get_running_loop()
         self._context = contextvars.copy_context()
-        """What every attempt's context is a copy of, so that none sees what another one has set."""
+        """Every attempt gets a copy of this context, so that none sees the variables of another."""
         self._threads = Threads()
         modules = sorted({task.function.__module__ for task in tasks.values() if task.mode == "process"})
         self._processes = Processes(processes, modules, self._ended, self._pump)
@@ -105,7 +105,7 @@ class Executor:
         self._pump()
 
     def cancel(self, keys: Collection[tuple[int, int]]) -> None:
-        """Somebody asked to stop these runs."""
+        """Stops these runs: they were cancelled."""
         self._withdraw(lambda attempt: (attempt.job, attempt.nominal_us) in keys, Outcome.CANCELLED)
 
     def abandon(self, grants: Collection[int]) -> None:
@@ -141,7 +141,7 @@ class Executor:
         self._pump()
 
     async def close(self) -> int:
-        """Ends what can be ended, and says how many functions go on all the same."""
+        """Ends all that can be ended, and answers how many functions go on all the same."""
         self._waiting.clear()
         self._for_process.clear()
         self._withdraw(lambda attempt: not attempt.reported, Outcome.LOST)
@@ -154,7 +154,7 @@ class Executor:
     # starting
 
     def _pump(self) -> None:
-        """Starts what can start now."""
+        """Starts waiting attempts as far as there are slots."""
         waiting, for_process, processes = self._waiting, self._for_process, self._processes
         while self.running < self._slots:
             if for_process and processes.ready:

@@ -1,4 +1,4 @@
-"""Calling a task's function with its input, and putting what came of it into words that fit a report."""
+"""Calls a task's function with its input, and turns its result or error into texts that fit a report."""
 
 import inspect
 import traceback
@@ -74,7 +74,7 @@ def call(function: Callable[..., Any], text: str | None, convert: Signature | No
 
 
 def succeeded(value: Any) -> Ending:
-    """A value that cannot travel is dropped, not failed: what the function did has happened."""
+    """A value that cannot travel is dropped, and the run does not fail for it: the function has done its work."""
     if value is None:
         return RETURNED_NOTHING
     try:
@@ -124,5 +124,5 @@ def shortened(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without what neither UTF-8 nor PostgreSQL can hold."""
+    """Without the characters that UTF-8 or PostgreSQL cannot hold."""
     return text.encode(errors="replace").decode().replace("\0", "\\0")

@@ -101,7 +101,7 @@ class NodeClient:
         self.idle = False
         """Its last claim hung or came back empty: the next one is on credit."""
         self.never: list[int] = []
-        """What the next heartbeat denies: grants that the node asked about and the worker never had."""
+        """The next heartbeat denies these: grants that the node asked about and the worker never had."""
         self.outbox: list[ReportItem] = []
         self.outbox_filled = asyncio.Event()
 

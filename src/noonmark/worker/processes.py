@@ -51,7 +51,6 @@ class Processes:
         self._children: set[TaskProcess] = set()
         self._idle: list[TaskProcess] = []
         self._closed = False
-        self.deaths = 0
 
     @property
     def ready(self) -> bool:
@@ -143,7 +142,6 @@ class Processes:
             child.process.join(1.0)
         child.pipe.close()
         child.lifeline.close()
-        self.deaths += 1
         attempt, child.attempt = child.attempt, None
         if attempt is not None:
             attempt.child = None

@@ -8,8 +8,8 @@ Invariants:
 3. An item goes first to the node that granted it. A node that does not decide for its shard (`elsewhere`, 421), or does
    not answer, makes it homeless, and it is tried at the next node in turn. A request that timed out may have been done:
    reporting again is harmless.
-4. A grant is denied only if it was never held, and one that was denied is never held: on that word its runs are given
-   to somebody else, also those that may begin only once. A grant whose reports no node answered is not denied.
+4. A grant is denied only if it was never held, and one that was denied is never held: because of the denial its runs
+   are given to another worker, also those that may begin only once. A grant whose reports got no answer is not denied.
 
 One request at a time flies to each node, and the next group gathers meanwhile.
 """
@@ -61,7 +61,7 @@ class Reports:
         self.empty.set()
 
     def hold(self, grant: int, node: NodeClient, runs: int) -> bool:
-        """False if the grant comes after it was denied: it is somebody else's by now."""
+        """False if the grant comes after it was denied: another worker has it by now."""
         if grant in self._denied:
             _log.warning("denied_grant_dropped", node=node.address, grant=grant, runs=runs)
             return False
@@ -97,13 +97,13 @@ class Reports:
             self._homeless.append((item, held.node.address))
 
     def evict(self, node: NodeClient) -> None:
-        """The node does not answer: what waits for it goes elsewhere."""
+        """The node does not answer: its reports go to other nodes."""
         self._send_away(node.outbox, node)
         node.outbox.clear()
         node.outbox_filled.clear()
 
     async def deliver(self, worker_id: int, node: NodeClient) -> None:
-        """Sends one group from the node's outbox and settles what the answer says."""
+        """Sends one group from the node's outbox and does what the answer says."""
         items = self._take(node)
         if items:
             await self._send(worker_id, node, items)

@@ -1,7 +1,7 @@
 """Ends an async function that blocks the event loop, before the nodes take the whole worker for dead.
 
 An alarm is pushed back at every tick of the loop. When the loop has not turned for `limit_s`, the alarm's handler,
-which Python runs in the middle of whatever blocks, raises `LoopBlocked` there: one run fails, with advice. The first
+which Python runs in the middle of the blocking call, raises `LoopBlocked` there: one run fails, with advice. The first
 alarm only looks, so that a worker that was itself stopped for a while (SIGSTOP) does not blame the run that it wakes
 up in. Signals reach the main thread alone; elsewhere this guard stays off.
 """
@@ -26,7 +26,6 @@ class StallGuard:
         self._limit_s = limit_s
         self._armed = False
         self._suspected = False
-        self.stalls = 0
 
     def start(self) -> None:
         if self._limit_s <= 0 or threading.current_thread() is not threading.main_thread():
@@ -64,7 +63,6 @@ class StallGuard:
         if blocked:
             self._suspected = False
             signal.setitimer(signal.ITIMER_REAL, self._limit_s)
-            self.stalls += 1
             raise LoopBlocked(
                 f"this async function held up the worker's event loop for more than {self._limit_s:g} s: "
                 "await, or make it a plain function (mode='thread' or 'process')"

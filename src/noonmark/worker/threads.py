@@ -1,4 +1,4 @@
-"""Threads for blocking functions: started when needed, never joined, so that one that hangs holds up nobody's exit."""
+"""Threads for blocking functions: started when needed, never joined, so that a hanging one holds up no exit."""
 
 import queue
 import threading

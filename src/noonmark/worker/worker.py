@@ -1,7 +1,7 @@
-"""The supervisor: puts the parts together, runs until told to stop, then drains.
+"""The supervisor: puts the parts of a worker together, runs until `stop`, then drains.
 
-Draining: claim no more; hand back what has not started; let the rest finish within `grace_s`; stop what is left and
-hand it back; deliver the reports; tell the nodes, by a last heartbeat, that nothing is held any more.
+Draining: claim no more; hand back attempts that have not started; let the others finish within `grace_s`; stop those
+that have not, and hand them back; deliver the reports; send a last heartbeat, which names no grant any more.
 """
 
 import asyncio

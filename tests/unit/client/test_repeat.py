@@ -70,16 +70,18 @@ def test_every_post_has_a_key_of_its_own(server, ask):
     assert len(set(keys(server))) == 3
 
 
-def test_a_patch_may_have_been_done_and_is_not_repeated(server, ask):
-    server.will(DROP)
-    with pytest.raises(errors.Unavailable, match="no answer"):
+def test_a_patch_is_repeated_under_the_same_key(server, ask):
+    server.will(DROP, problem("not_found", 404))
+    with pytest.raises(errors.NotFound):
         ask("update_job", "a", JobPatch(queue="q"))
-    assert len(server.requests) == 1
+    assert len(server.requests) == 2
+    assert len(set(keys(server))) == 1
+    assert None not in keys(server)
 
 
 def test_it_gives_up(server, ask):
     server.will(DROP)
-    with pytest.raises(errors.Unavailable):
+    with pytest.raises(errors.OutcomeUnknown, match="no answer"):
         ask("submit", [Submission(job="a")])
     assert len(server.requests) == repeat.RETRIES + 1
 
@@ -110,11 +112,11 @@ def test_who_asks_for_too_much_patience_is_not_asked_again(server, ask):
     assert len(server.requests) == 1
 
 
-def test_what_was_partly_done_is_not_repeated(server, ask):
-    server.will(problem("partly_done", 503))
-    with pytest.raises(errors.NoonmarkError):
-        ask("submit", [Submission(job="a")])
-    assert len(server.requests) == 1
+@pytest.mark.parametrize(("code", "status"), [("partly_done", 503), ("outcome_unknown", 504)])
+def test_what_was_partly_or_perhaps_done_goes_on_under_the_same_key(server, ask, code, status):
+    server.will(problem(code, status), RUNS)
+    assert ask("submit", [Submission(job="a")]) == ["run_1_1"]
+    assert len(set(keys(server))) == 1
 
 
 def test_a_connection_is_used_again_unless_the_server_closed_it(server):

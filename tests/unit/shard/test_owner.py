@@ -32,7 +32,7 @@ class Desk:
 
     def __init__(self, **limits):
         self.owner = Owner(node_id=1, policies=POLICIES, weights={1: 1}, limits=Limits(**limits), random=lambda: 0.5)
-        self.owner.adopt(SHARD, NOW_US + AHEAD_US, [], [], NOW_US)
+        self.owner.adopt(SHARD, NOW_US + AHEAD_US, [], [], NOW_US, {})
         self.now_us = NOW_US
         self.serve(WORKER)
 
@@ -284,7 +284,7 @@ def test_a_waiting_run_is_cancelled_at_once_and_a_granted_one_is_asked_to_stop(d
     batch = desk.owner.take_outbox()
     assert [one.reason for one in batch.attempts] == [Reason.CANCELLED]
     assert batch.cancelling == [(SHARD, running.nominal_us, running.job_id)]
-    assert desk.owner.heartbeat(WORKER, [grant], desk.now_us) == ([running.key], [])
+    assert desk.owner.heartbeat(WORKER, [grant], desk.now_us) == ([running.key], [], [])
 
 
 # -- silence -----------------------------------------------------------------------------------------------------------
@@ -307,7 +307,7 @@ def test_the_runs_of_a_silent_worker_are_given_to_others_unless_at_most_once(des
     assert (row.key in batch.requeues, bool(batch.dead)) == (again, not again)
     assert desk.owner.fleet.workers == {}
     desk.serve(WORKER)
-    assert desk.owner.heartbeat(WORKER, [grant], desk.now_us) == ([], [grant])
+    assert desk.owner.heartbeat(WORKER, [grant], desk.now_us) == ([], [grant], [])
     assert desk.report(grant, row)[0] == Reported([0], [])
 
 
@@ -316,7 +316,7 @@ def test_a_worker_that_is_heard_keeps_its_runs(desk):
     grant = desk.granted(row)
     for _ in range(20):
         silent(desk, 1)
-        assert desk.owner.heartbeat(WORKER, [grant], desk.now_us) == ([], [])
+        assert desk.owner.heartbeat(WORKER, [grant], desk.now_us) == ([], [], [])
     assert desk.owner.live[row.key].state is State.GRANTED
 
 
@@ -364,7 +364,7 @@ def test_the_next_owner_goes_on_with_the_grants():
     row = desk.row(shard=4)
     over = GrantRow(4, 99, WORKER, NOW_US, [desk.row(2, shard=4).job_id], [NOW_US], [1])
     grants = [GrantRow(4, 77, WORKER, NOW_US, [row.job_id], [row.nominal_us], [1]), over]
-    desk.owner.adopt(4, NOW_US, grants, [row], NOW_US)
+    desk.owner.adopt(4, NOW_US, grants, [row], NOW_US, {})
     assert desk.owner.take_outbox().finished_grants == [(4, 99)], "none of its runs is there any more"
     answer, batch = desk.report(77, row)
     assert answer == Reported([], [])

@@ -1,1 +1,1 @@
-"""Who may ask: keys, roles and the guard at the door."""
+"""Authentication and authorisation: keys, roles and the guard."""

@@ -1,4 +1,4 @@
-"""Who is asking: the key that the request shows, found before anything else is looked at."""
+"""The guard: finds the caller of a request by its key, before anything else is looked at."""
 
 from msgspec.structs import replace
 
@@ -12,10 +12,10 @@ _DOORS: dict[str, Door] = {"noonmark-cli": "cli", "noonmark-sdk": "sdk"}
 
 
 class Guard:
-    """Lets a request through to `app` if it shows a good key, and says there who is asking."""
+    """Lets a request with a good key through to `app`, with its caller in the scope."""
 
     def __init__(self, app: ASGIApp, keys: KeyRing, free: frozenset[str], workers: str) -> None:
-        """`free`: the paths that take no key; `workers`: of those nobody asks from where."""
+        """`free` are the paths that need no key; for `workers` paths the peer's address is not kept."""
         self._app = app
         self._keys = keys
         self._free = free
@@ -43,7 +43,7 @@ def _shown(scope: Scope) -> bytes:
 
 
 def _from_where(caller: Caller, scope: Scope) -> Caller:
-    """The peer's address, and what it says of itself."""
+    """The peer's address and its User-Agent."""
     given = next((value for name, value in scope["headers"] if name == b"user-agent"), b"")
     agent = given.decode("latin-1").replace("\0", "")[:_MAX_AGENT]
     peer = scope["client"]

@@ -1,11 +1,11 @@
 """From the key that a request shows to its caller.
 
-    shown ──> known and fresh                    ──> its caller, without asking anybody
+    shown ──> known and fresh                    ──> its caller, without a look at the database
           ├─> known, older than REFRESH_S        ──> its caller; meanwhile it is looked up again in the background
           └─> unknown, or older than TRUSTED_S   ──> looked up by its prefix, and its digest compared
 
 Invariants
-- What a key was worth is trusted for at most TRUSTED_S, so one that is revoked or rotated away is refused by every
+- A key that was looked up is trusted for at most TRUSTED_S, so one that is revoked or rotated away is refused by every
   node within that time; an expiry that is known is exact. Only while the database cannot be reached is it trusted for
   longer: nothing can be revoked then, and a node that alone lost the database loses its shards within seconds.
 - Nothing is kept of a key but a digest; digests are compared in constant time.
@@ -36,7 +36,7 @@ _log = structlog.get_logger("noonmark.api")
 
 TRUSTED_S = 10.0
 REFRESH_S = 5.0
-_MOST_KEPT = 10_000
+_MAX_KEPT = 10_000
 _TOUCH_LOOK_S = 5.0
 _TOUCH_EVERY_S = 60.0
 _AWAY = (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, Unavailable)
@@ -64,7 +64,7 @@ class KeyRing:
         self._known: dict[bytes, _Known] = {}
         self._refreshing: dict[bytes, asyncio.Task[None]] = {}
         self._changes = 0
-        """How often keys were changed here: what was read before such a change is not kept."""
+        """How often keys were changed here: a look-up from before such a change is not kept."""
         self._open_s: float | None = None
         """When it was last seen that there are no keys."""
         self._used_us: dict[int, int] = {}
@@ -82,7 +82,7 @@ class KeyRing:
                 await self.touch(all_=True)
 
     async def caller(self, shown: bytes) -> Caller:
-        """Of what stands in the header; Unauthorized if it is not good."""
+        """The caller of the key in the header; Unauthorized if the key is not good."""
         digest = _digest(shown)
         known = self._known.get(digest)
         now_s = self._elapsed_s()
@@ -175,7 +175,7 @@ class KeyRing:
             return known
         self._known.pop(digest, None)
         self._known[digest] = known
-        if len(self._known) > _MOST_KEPT:
+        if len(self._known) > _MAX_KEPT:
             del self._known[next(iter(self._known))]
         return known
 

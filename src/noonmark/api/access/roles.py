@@ -1,4 +1,4 @@
-"""What a key must be for a request; each endpoint names its own in the table."""
+"""The role that a request needs; each endpoint names its own in the table."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ class Need(NamedTuple):
 
 
 FREE = Need(None, key=False)
-"""For what tells of no tenant."""
+"""For endpoints that show nothing of a tenant."""
 ANY = Need(None)
 VIEWER = Need(Role.VIEWER)
 OPERATOR = Need(Role.OPERATOR)
@@ -24,7 +24,7 @@ ADMIN = Need(Role.ADMIN)
 WORKER = Need(Role.WORKER)
 """A worker whose key belongs to a tenant is handed that tenant's runs alone."""
 FLEET = Need(Role.VIEWER, installation=True)
-"""Nodes, shards and workers serve all tenants alike: what they are and do is for who looks after all of them."""
+"""Nodes, shards and workers serve all tenants: only keys without a tenant may see them."""
 INSTALLATION_ADMIN = Need(Role.ADMIN, installation=True)
 
 

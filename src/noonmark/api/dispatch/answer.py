@@ -1,4 +1,4 @@
-"""What a route may answer: a value, a value with a status and headers, or a stream."""
+"""The kinds of answers of a route: a value, a value with a status and headers, or a stream."""
 
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar

@@ -66,5 +66,5 @@ def converted(parameter: Parameter, value: Any) -> Any:
     try:
         return msgspec.convert(value, parameter.kind, strict=False)
     except msgspec.ValidationError as error:
-        name, told = parameter.name, str(error).partition(" - at `")[0]
-        raise InvalidInput(name, told[:1].lower() + told[1:], f"correct {name} and send the request again") from None
+        name, wrong = parameter.name, str(error).partition(" - at `")[0]
+        raise InvalidInput(name, wrong[:1].lower() + wrong[1:], f"correct {name} and send the request again") from None

@@ -14,7 +14,7 @@ _MSGPACK_NAMES = frozenset({b"application/msgpack", b"application/x-msgpack", b"
 
 
 class Disconnected(Exception):
-    """Nobody is there to be answered."""
+    """The caller hung up: there is nobody to answer."""
 
 
 class Request:
@@ -48,7 +48,7 @@ class Request:
         return self._body
 
     def is_packed(self) -> bool:
-        """MessagePack, or else JSON; what is neither is refused."""
+        """MessagePack or JSON; any other body is refused."""
         kind = self.headers.get(b"content-type", JSON)
         if kind == JSON:
             return False

@@ -3,7 +3,7 @@
     path ──> endpoint ──> role ──> query, headers, path ──> call ──> body ──> handler ──> answer
                                                         any error on the way ──> problem
 
-What is wrong is told in this order, and nothing is done before all of it is right.
+The first thing that is wrong, in this order, is the answer; nothing is done before all of it is right.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -127,7 +127,7 @@ async def _stream(request: Request, send: Send, stream: Stream) -> None:
 
 
 def _in_path(parameter: Parameter, value: str) -> Any:
-    """What is no number at all leads nowhere; one out of its bounds is refused as such."""
+    """A text that is no number is not found; a number out of its bounds is refused as such."""
     if parameter.is_number and not (value.isascii() and value.removeprefix("-").isdigit()):
         raise NotFound("there is nothing at this address", fix="see the list of routes")
     return converted(parameter, value)

@@ -10,7 +10,7 @@ Target = TypeVar("Target")
 
 
 class Place(Generic[Target]):
-    """What stands at a path, and the places below it."""
+    """The endpoints at a path, and the places below it."""
 
     __slots__ = ("allowed", "by_method", "literal", "parameter")
 
@@ -21,7 +21,7 @@ class Place(Generic[Target]):
         self.parameter: Place[Target] | None = None
 
     def find(self, parts: list[str], depth: int, values: list[str]) -> "Place[Target] | None":
-        """A literal part goes before a parameter; `values` gets what stands for the parameters."""
+        """A literal part goes before a parameter; `values` gets the values of the parameters."""
         if depth >= len(parts):
             return self if self.by_method else None
         part = parts[depth]
@@ -50,7 +50,7 @@ class FoundRoute(NamedTuple, Generic[Target]):
 
 class Routes(Generic[Target]):
     def __init__(self, targets: Iterable[tuple[str, str, Target]]) -> None:
-        """(method, path, what stands there)"""
+        """(method, path, target)"""
         self._root: Place[Target] = Place()
         for method, path, target in targets:
             place = self._root

@@ -1,6 +1,6 @@
-"""What a handler takes and answers, read once from its signature: routing, checks and the document agree.
+"""A handler's parameters and answer, read once from its signature: routing, checks and the document agree.
 
-A parameter is what its name and annotation say:
+The name and annotation of a parameter say where its value comes from:
 
     data                                    the body
     a name in the path                      a part of the path
@@ -63,7 +63,7 @@ class HandlerSignature(NamedTuple):
     """REQUIRED if there is none."""
     needs_body: bool
     answers: list[Any]
-    """What may come: `Stream`, bytes or a struct; None for an answer without a body."""
+    """The type of the answer: `Stream`, bytes or a struct; None for an answer without a body."""
 
     @property
     def answer(self) -> Any:
@@ -90,8 +90,8 @@ def read_signature(endpoint: Endpoint) -> HandlerSignature:
         elif header is not None:
             parameters.append(Parameter("header", header, name, kind, parameter.default))
         elif _is_value(kind):
-            told = next((mark.name for mark in marks if isinstance(mark, Query)), name)
-            parameters.append(Parameter("query", told, name, kind, parameter.default))
+            query_name = next((mark.name for mark in marks if isinstance(mark, Query)), name)
+            parameters.append(Parameter("query", query_name, name, kind, parameter.default))
         else:
             provided[name] = kind
     body = declared.get(_BODY)
@@ -105,7 +105,7 @@ def read_signature(endpoint: Endpoint) -> HandlerSignature:
 
 
 def _is_value(kind: Any) -> bool:
-    """What a text can be turned into; anything else is for the application to provide."""
+    """Whether a text can be turned into this type; any other type is provided by the application."""
     try:
         described = msgspec.inspect.type_info(kind)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Why a job did or did not run at a time, from what is known of it: pure.
+"""PURE: why a job did or did not run at a time, from the facts about it.
 
 The first of these that holds is the answer:
     a run of that time                  ran, or the state in which it is or ended
@@ -31,14 +31,14 @@ class AbsenceFacts(NamedTuple):
     """The time that is asked about."""
     spec: JobSpec
     """As of that time."""
-    outlook: PreviewContext
+    context: PreviewContext
     """Of that schedule, for a job created when it was."""
     created_us: int
     changed_us: int
     """Since when the definition that is in force now, or the last resume, counts."""
     events: list[JobEvent]
     """The latest first, up to now."""
-    doings: list[AuditFact]
+    audit_facts: list[AuditFact]
     gap: OwnerlessGap | None
     occurrence_us: int | None
     """The time that the schedule names and is meant; see `meant`."""
@@ -54,23 +54,23 @@ class AbsenceVerdict(NamedTuple):
 
 
 def span_us(at_us: int) -> int:
-    """How long a time is meant that somebody writes: a whole minute without seconds, else a second."""
+    """The length of a written time: a whole minute if it has no seconds, else a second."""
     return _MINUTE_US if at_us % _MINUTE_US == 0 else SECOND_US
 
 
-def meant(outlook: PreviewContext, at_us: int) -> int | None:
-    """The occurrence of a schedule at the time that somebody wrote."""
-    if outlook.recurrence is None:
-        once = [one for one in outlook.coming if at_us <= one < at_us + span_us(at_us)]
+def meant(context: PreviewContext, at_us: int) -> int | None:
+    """The occurrence of a schedule at the written time."""
+    if context.recurrence is None:
+        once = [one for one in context.coming if at_us <= one < at_us + span_us(at_us)]
         return once[0] if once else None
-    found = outlook.recurrence.next_after(at_us - 1)
+    found = context.recurrence.next_after(at_us - 1)
     return found if found is not None and found < at_us + span_us(at_us) else None
 
 
 def judge(facts: AbsenceFacts) -> AbsenceVerdict:
     """For a time of which there is no run."""
     code, sentence = _answer(facts)
-    recurrence = facts.outlook.recurrence
+    recurrence = facts.context.recurrence
     at_us = facts.at_us
     previous_us = None if recurrence is None else recurrence.previous_before(at_us)
     next_us = (
@@ -111,28 +111,28 @@ def _answer(facts: AbsenceFacts) -> tuple[str, str]:
 
 
 def _not_named(facts: AbsenceFacts, at: str) -> tuple[str, str]:
-    outlook = facts.outlook
-    if outlook.recurrence is None:
-        if outlook.timed.delay_us is not None:
-            return "not_due", f"each run comes {length(outlook.timed.delay_us)} after the one before ended, not at {at}"
-        if outlook.coming:
-            return "not_due", f"the job runs once, at {_moment(facts, outlook.coming[0])}"
+    context = facts.context
+    if context.recurrence is None:
+        if context.timed.delay_us is not None:
+            return "not_due", f"each run comes {length(context.timed.delay_us)} after the one before ended, not at {at}"
+        if context.coming:
+            return "not_due", f"the job runs once, at {_moment(facts, context.coming[0])}"
         return "no_schedule", "the job has no schedule: it runs only when somebody asks for it"
     kept_out = _kept_out(facts)
     if kept_out is not None:
         return kept_out
-    start_us, end_us = outlook.timed.start_us, outlook.timed.end_us
+    start_us, end_us = context.timed.start_us, context.timed.end_us
     if start_us is not None and facts.at_us < start_us:
         return "not_started", f"its schedule starts at {_moment(facts, start_us)}"
     if end_us is not None and facts.at_us > end_us:
         return "ended", f"its schedule ended at {_moment(facts, end_us)}"
-    if outlook.ends and outlook.recurrence.next_after(facts.at_us - 1) is None:
+    if context.ends and context.recurrence.next_after(facts.at_us - 1) is None:
         return "ended", "its schedule had come to its end: no time is left in it"
-    return "not_due", f"its schedule does not name {at}: {describe(outlook.plain)} ({write_schedule(outlook.plain)})"
+    return "not_due", f"its schedule does not name {at}: {describe(context.plain)} ({write_schedule(context.plain)})"
 
 
 def _kept_out(facts: AbsenceFacts) -> tuple[str, str] | None:
-    filtered, unfiltered = facts.outlook.filtered, facts.outlook.unfiltered
+    filtered, unfiltered = facts.context.filtered, facts.context.unfiltered
     if filtered is None or unfiltered is None:
         return None
     named_us = unfiltered.next_after(facts.at_us - 1)
@@ -149,14 +149,14 @@ def _kept_out(facts: AbsenceFacts) -> tuple[str, str] | None:
 
 def _missed(facts: AbsenceFacts, gap: OwnerlessGap) -> str:
     misfire = facts.spec.misfire
-    told = f"no node fired for the job from {_moment(facts, gap.from_us)} to {_moment(facts, gap.to_us)}"
+    idle = f"no node fired for the job from {_moment(facts, gap.from_us)} to {_moment(facts, gap.to_us)}"
     if misfire.policy == "skip":
-        return f"{told}, and its misfire policy skips what was missed"
+        return f"{idle}, and its misfire policy skips what was missed"
     if misfire.policy == "once":
-        return f"{told}, and its misfire policy runs only the last occurrence that was missed"
+        return f"{idle}, and its misfire policy runs only the last occurrence that was missed"
     if misfire.window_s is not None and gap.to_us - facts.at_us > misfire.window_s * SECOND_US:
-        return f"{told}, and its misfire policy catches up on what was missed by up to {misfire.window_s:g} s alone"
-    return f"{told}, and its misfire policy runs no more than the last {misfire.limit} that were missed"
+        return f"{idle}, and its misfire policy catches up on what was missed by up to {misfire.window_s:g} s alone"
+    return f"{idle}, and its misfire policy runs no more than the last {misfire.limit} that were missed"
 
 
 def _paused_at(facts: AbsenceFacts, at_us: int) -> JobEvent | None:
@@ -165,12 +165,12 @@ def _paused_at(facts: AbsenceFacts, at_us: int) -> JobEvent | None:
 
 
 def _who(facts: AbsenceFacts, action: str, at_us: int) -> str:
-    near = [doing for doing in facts.doings if doing.action == action and abs(doing.at_us - at_us) < SECOND_US]
+    near = [fact for fact in facts.audit_facts if fact.action == action and abs(fact.at_us - at_us) < SECOND_US]
     return near[-1].actor if near else "somebody"
 
 
 def _story(facts: AbsenceFacts) -> list[Line]:
-    """What was done to the job around that time: the last things before, the first after."""
+    """The changes of the job around that time: the last before it, the first after it."""
     earlier = [event for event in facts.events if event.at_us <= facts.at_us][:3]
     later = [event for event in facts.events if event.at_us > facts.at_us][-2:]
     lines = []
@@ -187,5 +187,5 @@ def _story(facts: AbsenceFacts) -> list[Line]:
 
 
 def _moment(facts: AbsenceFacts, at_us: int) -> str:
-    where: tzinfo = facts.outlook.where
+    where: tzinfo = facts.context.where
     return to_datetime(at_us).astimezone(where).isoformat(timespec="seconds")

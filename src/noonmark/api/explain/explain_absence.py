@@ -8,8 +8,8 @@ import msgspec
 
 from noonmark.api.call import Call
 from noonmark.api.explain.absence_story import AbsenceFacts, judge, meant, span_us
-from noonmark.api.explain.explain_run import gather, told
-from noonmark.api.explain.run_story import tell_run
+from noonmark.api.explain.explain_run import gather, to_story_lines
+from noonmark.api.explain.run_story import story_of_run
 from noonmark.api.routes.run_list import instant_of
 from noonmark.api.validate import ID_PREFIX
 from noonmark.clock import SECOND_US, to_datetime
@@ -28,7 +28,7 @@ At = Annotated[
     datetime | None,
     msgspec.Meta(description="The time in question, now if left out; without seconds, the whole minute is meant."),
 ]
-_MOST_EVENTS = 1_000
+_MAX_EVENTS = 1_000
 
 
 async def explain_absence(ref: str, call: Call, at: At = None) -> Absence:
@@ -56,7 +56,7 @@ async def explain_absence(ref: str, call: Call, at: At = None) -> Absence:
         sentence=verdict.sentence,
         previous_at=None if verdict.previous_us is None else to_datetime(verdict.previous_us),
         next_at=None if verdict.next_us is None else to_datetime(verdict.next_us),
-        story=told(verdict.story),
+        story=to_story_lines(verdict.story),
     )
 
 
@@ -67,7 +67,7 @@ async def _run_at(call: Call, job_id: JobId, at_us: int) -> tuple[RunKey, RunRec
 
 
 async def _of_run(call: Call, job_id: JobId, at_us: int, key: RunKey, record: RunRecord) -> Absence:
-    story = tell_run(await gather(call, key, record))
+    story = story_of_run(await gather(call, key, record))
     state = record.state
     if state in LIVE_STATES:
         sentence = f"there is a run of that time, which is {state}: {story[-1].sentence}"
@@ -83,21 +83,21 @@ async def _of_run(call: Call, job_id: JobId, at_us: int, key: RunKey, record: Ru
         code="ran" if state == "succeeded" else "skipped" if record.reason == Reason.SKIPPED else state,
         sentence=sentence,
         run=run_text(key),
-        story=told(story),
+        story=to_story_lines(story),
     )
 
 
 async def _gather(call: Call, record: JobRecord, at_us: int) -> AbsenceFacts:
     pool, now_us, job_id = call.node.pool, call.now_us, record.job_id
-    version, events, doings = await asyncio.gather(
+    version, events, audit_facts = await asyncio.gather(
         reads.fetch_version_at(pool, job_id, at_us + span_us(at_us)),
-        reads.list_job_events(pool, job_id, now_us, _MOST_EVENTS),
-        reads.list_doings(
+        reads.list_job_events(pool, job_id, now_us, _MAX_EVENTS),
+        reads.list_audit_facts(
             pool, call.tenant_id, [job_text(job_id)], record.created_us - SECOND_US, now_us, submitted_until_us=0
         ),
     )
     spec = msgspec.json.decode(record.spec if version is None else version.spec, type=JobSpec)
-    outlook = await asyncio.to_thread(
+    context = await asyncio.to_thread(
         PreviewContext,
         spec.schedule,
         now_us=record.created_us,
@@ -105,21 +105,21 @@ async def _gather(call: Call, record: JobRecord, at_us: int) -> AbsenceFacts:
         key=call.schedule_key(spec.name),
         tz=None,
     )
-    occurrence_us = await asyncio.to_thread(meant, outlook, at_us)
+    occurrence_us = await asyncio.to_thread(meant, context, at_us)
     gap = None if occurrence_us is None else await reads.find_gap(pool, shard_of(job_id), occurrence_us)
     return AbsenceFacts(
-        at_us, spec, outlook, record.created_us, record.planned_us, events, doings, gap, occurrence_us, now_us
+        at_us, spec, context, record.created_us, record.planned_us, events, audit_facts, gap, occurrence_us, now_us
     )
 
 
 async def _deleted(call: Call, ref: str, at_us: int, error: NotFound) -> Absence:
-    """Of a job that is gone its id still leads to who deleted it; another tenant's is not told of."""
-    doings = (
-        await reads.list_doings(call.node.pool, call.tenant_id, [ref], 0, call.now_us, submitted_until_us=0)
+    """The id of a deleted job still leads to the caller that deleted it; another tenant's job stays unknown."""
+    audit_facts = (
+        await reads.list_audit_facts(call.node.pool, call.tenant_id, [ref], 0, call.now_us, submitted_until_us=0)
         if _is_id(ref)
         else []
     )
-    gone = next((doing for doing in doings if doing.action == "job.delete"), None)
+    gone = next((fact for fact in audit_facts if fact.action == "job.delete"), None)
     if gone is None:
         raise error
     when = to_datetime(gone.at_us)

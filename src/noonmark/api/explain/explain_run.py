@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 
 from noonmark.api.call import Call
-from noonmark.api.explain.run_story import Line, RunFacts, tell_run
+from noonmark.api.explain.run_story import Line, RunFacts, story_of_run
 from noonmark.api.routes.runs import MAX_ATTEMPTS, no_run
 from noonmark.clock import SECOND_US, to_datetime
 from noonmark.model.ids import RunKey, job_text, parse_run, run_text, shard_of
@@ -15,7 +15,7 @@ from noonmark.wire.resources import JobSpec
 from noonmark.wire.runs import Explanation, StoryLine
 
 _BEFORE_US = 2 * SECOND_US
-"""What was done to a job so shortly before a run may be what made it."""
+"""A change of a job so shortly before a run may have made the run."""
 
 
 async def explain_run(run_id: str, call: Call) -> Explanation:
@@ -24,7 +24,7 @@ async def explain_run(run_id: str, call: Call) -> Explanation:
     record = await fetch_run(call.node.pool, call.tenant_id, key)
     if record is None:
         raise no_run(key)
-    return Explanation(run_text(key), record.state, told(tell_run(await gather(call, key, record))))
+    return Explanation(run_text(key), record.state, to_story_lines(story_of_run(await gather(call, key, record))))
 
 
 async def gather(call: Call, key: RunKey, record: RunRecord) -> RunFacts:
@@ -34,10 +34,10 @@ async def gather(call: Call, key: RunKey, record: RunRecord) -> RunFacts:
     until_us = now_us if live or record.state == "dead" else max(record.finished_us or now_us, key[1]) + _BEFORE_US
     from_us = min(key[1], record.finished_us or key[1]) - _BEFORE_US
     subjects = (run_text(key), job_text(key[0]), "runs")
-    attempts, text, doings, gap = await asyncio.gather(
+    attempts, text, audit_facts, gap = await asyncio.gather(
         list_attempts(pool, call.tenant_id, key, MAX_ATTEMPTS),
         reads.load_spec(pool, key[0], record.version),
-        reads.list_doings(pool, call.tenant_id, subjects, from_us, until_us, submitted_until_us=key[1]),
+        reads.list_audit_facts(pool, call.tenant_id, subjects, from_us, until_us, submitted_until_us=key[1]),
         reads.find_gap(pool, shard_of(key[0]), key[1]),
     )
     spec = None if text is None else msgspec.json.decode(text, type=JobSpec)
@@ -48,11 +48,11 @@ async def gather(call: Call, key: RunKey, record: RunRecord) -> RunFacts:
     worker_ids = {attempt.worker_id for attempt in attempts if attempt.worker_id is not None}
     if holder is not None:
         worker_ids.add(holder.worker_id)
-    # The fleet serves all tenants: only who looks after all of them is told the names of its workers.
+    # The fleet serves all tenants: the names of its workers go to callers without a tenant of its workers.
     named = worker_ids and call.caller.installation
     workers = await reads.fetch_worker_names(pool, worker_ids) if named else {}
-    return RunFacts(key, record, attempts, spec, doings, gap, workers, holder, serving, now_us)
+    return RunFacts(key, record, attempts, spec, audit_facts, gap, workers, holder, serving, now_us)
 
 
-def told(lines: list[Line]) -> list[StoryLine]:
+def to_story_lines(lines: list[Line]) -> list[StoryLine]:
     return [StoryLine(to_datetime(line.at_us), line.code, line.sentence) for line in lines]

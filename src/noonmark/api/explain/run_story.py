@@ -1,11 +1,11 @@
-"""The story of a run, first to last, from what is known of it: pure.
+"""PURE: the story of a run, first to last, from the facts about it.
 
 A line is (time, code, sentence). The codes:
     why it exists      scheduled caught_up backfilled once triggered submitted
     why it waited      due_later paused resumed waited
-    what was tried     attempt_began attempt_succeeded attempt_failed attempt_timed_out attempt_lost attempt_released
+    attempts           attempt_began attempt_succeeded attempt_failed attempt_timed_out attempt_lost attempt_released
                        attempt_cancelled
-    what came of it    backoff retry_now gave_up redriven discarded cancel_asked cancelled expired withdrawn skipped
+    outcomes           backoff retry_now gave_up redriven discarded cancel_asked cancelled expired withdrawn skipped
     where it is now    due no_worker no_place ready parked running
 """
 
@@ -42,7 +42,7 @@ class RunFacts(NamedTuple):
     attempts: list[AttemptRecord]
     spec: JobSpec | None
     """As of the run's version; None if that is not known any more."""
-    doings: list[AuditFact]
+    audit_facts: list[AuditFact]
     gap: OwnerlessGap | None
     workers: dict[int, str]
     holder: Holder | None
@@ -56,8 +56,8 @@ class Line(NamedTuple):
     sentence: str
 
 
-def tell_run(facts: RunFacts) -> list[Line]:
-    rest = [*_later(facts), *_doings(facts), *_attempts(facts), *_now(facts)]
+def story_of_run(facts: RunFacts) -> list[Line]:
+    rest = [*_later(facts), *_changes(facts), *_attempts(facts), *_now(facts)]
     return [_origin(facts), *sorted(rest, key=lambda line: line.at_us)]
 
 
@@ -71,28 +71,28 @@ def _origin(facts: RunFacts) -> Line:
         if asked.door == "sql":
             return Line(nominal_us, "submitted", f"{asked.actor} submitted it inside an SQL transaction")
         return Line(nominal_us, "triggered", f"{asked.actor} asked for it")
-    backfill = next((doing for doing in facts.doings if doing.action == "job.backfill"), None)
+    backfill = next((fact for fact in facts.audit_facts if fact.action == "job.backfill"), None)
     if facts.record.reason == Reason.BACKFILLED or (backfill is not None and backfill.at_us > nominal_us):
         who = "somebody" if backfill is None else backfill.actor
         return Line(nominal_us, "backfilled", f"its time passed without a run, and {who} asked to make up for it")
     schedule = Manual() if facts.spec is None else facts.spec.schedule
     if isinstance(schedule, Now | At):
         return Line(nominal_us, "once", "its job runs once, at this time")
-    told = f"its schedule named this time{_schedule(facts.spec)}"
+    sentence = f"its schedule named this time{_schedule(facts.spec)}"
     if facts.gap is None and facts.record.reason != Reason.CAUGHT_UP:
-        return Line(nominal_us, "scheduled", told)
+        return Line(nominal_us, "scheduled", sentence)
     late = "" if facts.gap is None else f" {length(facts.gap.to_us - nominal_us)}"
-    return Line(nominal_us, "caught_up", f"{told}; no node fired for the job then, and it was made{late} late")
+    return Line(nominal_us, "caught_up", f"{sentence}; no node fired for the job then, and it was made{late} late")
 
 
 def _submission(facts: RunFacts) -> AuditFact | None:
-    """Who asked for it: the entry that names it, or the last one of its job just before its nominal time."""
+    """The caller that asked for it: from the entry that names it, or the job's last one just before its time."""
     name = run_text(facts.key)
-    entries = [doing for doing in facts.doings if doing.action == "run.submit"]
-    named = next((doing for doing in entries if name in _runs(doing)), None)
+    entries = [fact for fact in facts.audit_facts if fact.action == "run.submit"]
+    named = next((fact for fact in entries if name in _runs(fact)), None)
     if named is not None or is_scheduled(facts.key[1]):
         return named
-    near = [doing for doing in entries if 0 <= facts.key[1] - doing.at_us < SECOND_US and not _complete(doing)]
+    near = [fact for fact in entries if 0 <= facts.key[1] - fact.at_us < SECOND_US and not _complete(fact)]
     return near[-1] if near else None
 
 
@@ -120,25 +120,25 @@ def _later(facts: RunFacts) -> Iterator[Line]:
         yield Line(nominal_us, "due_later", f"the job's jitter made it due {wait} later")
 
 
-def _doings(facts: RunFacts) -> Iterator[Line]:
+def _changes(facts: RunFacts) -> Iterator[Line]:
     name = run_text(facts.key)
     over_us = facts.record.finished_us
     from_us = min(facts.key[1], over_us or facts.key[1]) - SECOND_US
     said: set[str] = set()
-    for doing in facts.doings:
-        told = _DONE.get(doing.action)
-        if told is None or doing.at_us < from_us:
+    for fact in facts.audit_facts:
+        done = _DONE.get(fact.action)
+        if done is None or fact.at_us < from_us:
             continue
-        of_dead = doing.action.startswith("dead.")
-        if of_dead and name not in _runs(doing) and _complete(doing):
+        of_dead = fact.action.startswith("dead.")
+        if of_dead and name not in _runs(fact) and _complete(fact):
             continue
-        if not of_dead and over_us is not None and doing.at_us > over_us:
+        if not of_dead and over_us is not None and fact.at_us > over_us:
             continue
-        sentence = f"{doing.actor} {told[1]}"
-        if doing.action == "job.cancel" and sentence in said:
+        sentence = f"{fact.actor} {done[1]}"
+        if fact.action == "job.cancel" and sentence in said:
             continue  # one request has an entry for the runs in memory and one for those in rows
         said.add(sentence)
-        yield Line(doing.at_us, told[0], sentence)
+        yield Line(fact.at_us, done[0], sentence)
 
 
 def _attempts(facts: RunFacts) -> Iterator[Line]:
@@ -168,9 +168,8 @@ def _attempts(facts: RunFacts) -> Iterator[Line]:
 def _ended_waiting(facts: RunFacts, attempt: AttemptRecord) -> Line:
     code = Outcome(attempt.outcome).name.lower()
     if attempt.reason == Reason.SKIPPED:
-        asked = [
-            d.actor for d in facts.doings if d.action == "job.skip" and 0 <= attempt.finished_us - d.at_us < SECOND_US
-        ]
+        skips = [fact for fact in facts.audit_facts if fact.action == "job.skip"]
+        asked = [fact.actor for fact in skips if 0 <= attempt.finished_us - fact.at_us < SECOND_US]
         return Line(
             attempt.finished_us, "skipped", f"{asked[-1] if asked else 'somebody'} asked to skip this occurrence"
         )
@@ -253,8 +252,8 @@ def _ready(facts: RunFacts) -> Line:
         return Line(facts.now_us, "no_worker", f"it has been due for {waited}, and no worker serves {served}")
     of_workers = "the one worker that serves" if workers == 1 else f"the {workers} workers that serve"
     if taken >= places:
-        told = f"it has been due for {waited}, and all {places} places of {of_workers} {served} are taken"
-        return Line(facts.now_us, "no_place", told)
+        sentence = f"it has been due for {waited}, and all {places} places of {of_workers} {served} are taken"
+        return Line(facts.now_us, "no_place", sentence)
     return Line(facts.now_us, "ready", f"it has been due for {waited} and is next for {of_workers} {served}")
 
 
@@ -266,7 +265,7 @@ def _worker(facts: RunFacts, worker_id: int | None) -> str:
 
 
 def _error(error: str | None) -> str:
-    """Its last line, which in a traceback is what it says."""
+    """Its last line, which in a traceback is the message."""
     lines = [line.strip() for line in (error or "").splitlines() if line.strip()]
     return f": {lines[-1][:300]}" if lines else ""
 
@@ -278,30 +277,30 @@ def _why(code: int) -> str:
         return "a newer node knows why"
 
 
-class _Told(msgspec.Struct):
+class _AuditDetails(msgspec.Struct):
     count: int = 0
     runs: list[str] = []
 
 
-def _told(doing: AuditFact) -> _Told:
+def _audit_details(fact: AuditFact) -> _AuditDetails:
     try:
-        return _Told() if doing.told is None else msgspec.json.decode(doing.told, type=_Told)
+        return _AuditDetails() if fact.details is None else msgspec.json.decode(fact.details, type=_AuditDetails)
     except msgspec.MsgspecError:
-        return _Told()
+        return _AuditDetails()
 
 
-def _runs(doing: AuditFact) -> list[str]:
-    return _told(doing).runs
+def _runs(fact: AuditFact) -> list[str]:
+    return _audit_details(fact).runs
 
 
-def _complete(doing: AuditFact) -> bool:
+def _complete(fact: AuditFact) -> bool:
     """An entry about many runs names only the first of them."""
-    told = _told(doing)
-    return len(told.runs) >= told.count
+    details = _audit_details(fact)
+    return len(details.runs) >= details.count
 
 
 def length(us: int) -> str:
-    """Of a time, as precise as somebody wants to read it."""
+    """A length of time, as precise as a reader needs it."""
     seconds = max(0, us) / SECOND_US
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"

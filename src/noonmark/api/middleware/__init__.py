@@ -1,1 +1,1 @@
-"""What stands around the routes or serves them all: repeats, limits, pages, ETags."""
+"""Parts that all routes share: rate limits, pages, ETags."""

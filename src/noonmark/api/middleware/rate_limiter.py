@@ -11,14 +11,14 @@ from noonmark.errors import TooBusy
 from noonmark.model.caller import Caller
 
 _BURST_S = 2.0
-"""A caller who was quiet may send this many seconds' worth at once."""
+"""A caller that was quiet may send this many seconds' worth at once."""
 _MAX_CALLERS = 10_000
 
 
 class RateLimiter:
-    """Stands inside of whoever finds out who is asking.
+    """Runs after the guard, which finds the caller.
 
-    What needs no key, and so has no caller, is not counted; nor are workers: the node sets their pace.
+    Requests without a caller (their paths need no key) are not counted; nor are workers, whose pace the node sets.
     """
 
     def __init__(self, app: ASGIApp, requests_per_s: float, elapsed_s: Callable[[], float] = monotonic_s) -> None:
@@ -26,7 +26,7 @@ class RateLimiter:
         self._rate = requests_per_s
         self._elapsed_s = elapsed_s
         self._buckets: OrderedDict[object, tuple[float, float]] = OrderedDict()
-        """What is left of each caller's bucket, and when that was true; the longest quiet one first."""
+        """The rest of each caller's bucket, and when that was measured; the longest quiet caller first."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]

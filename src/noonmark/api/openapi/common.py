@@ -1,4 +1,4 @@
-"""What the routes share in the OpenAPI document: the key, headers, parameters and problems."""
+"""Parts of the OpenAPI document that routes share: the key, headers, parameters and problems."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """The OpenAPI 3.1 document, read from the table of endpoints: their signatures, their docstrings and the wire types.
 
-What every route shares (the tenant, the key, problems, idempotency, sparse fields) is added here by method and
+All that routes share (the tenant, the key, problems, idempotency, sparse fields) is added here by method and
 signature, so that a new route has it without saying so.
 """
 
@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from noonmark import __version__
 from noonmark.api.access.roles import FREE
 from noonmark.api.dispatch.answer import Response, Stream
 from noonmark.api.dispatch.endpoint import Endpoint
@@ -21,6 +20,7 @@ from noonmark.api.dispatch.signature import REQUIRED, HandlerSignature, Paramete
 from noonmark.api.openapi import common, examples
 from noonmark.api.openapi.common import Json
 from noonmark.api.openapi.schemas import schemas_of
+from noonmark.version import __version__
 from noonmark.wire.resources import Job, Problem
 
 SchemaOf = Callable[[Any], Json]
@@ -44,7 +44,7 @@ class _Operation(NamedTuple):
 
     @property
     def is_noun(self) -> bool:
-        """Speaks of a tenant's things, as neither workers nor those who watch the process do."""
+        """It is about a tenant's things: not the worker protocol, and not a health check."""
         return self.row.path.startswith("/v1/") and not self.is_worker
 
     @property

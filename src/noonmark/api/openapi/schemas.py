@@ -1,4 +1,4 @@
-"""JSON Schemas of the wire types, with what is written beside each field."""
+"""JSON Schemas of the wire types, with the docstring of each field."""
 
 import ast
 import inspect

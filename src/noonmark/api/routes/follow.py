@@ -34,8 +34,8 @@ async def follow_run(
 ) -> Response[None] | Stream:
     """Server-sent events: `state` with the run as it stands, now and at each change, until it has ended.
 
-    A change is told within about a quarter of a second; of several at once, the last. Whoever comes back with the id of
-    the last event is told only what is new, and gets 204 if the run has ended and that was told.
+    A change is sent within about a quarter of a second; of several at once, only the last. A caller that comes back
+    with the id of the last event gets only later changes, and 204 if it has seen the end of the run.
     """
     key = parse_run(run_id)
     record = await fetch_run(call.node.pool, call.tenant_id, key)
@@ -53,8 +53,8 @@ async def follow_run(
 async def follow_job(ref: str, call: Call, followers: Followers, last_event_id: LastEventId = None) -> Stream:
     """Server-sent events: `state` with each run of the job, now if it is live, and whenever its state changes.
 
-    Changes are told within about a second, for up to 100 live runs and 100 ends in that time. Whoever comes back with
-    the id of the last event is told of the runs that ended since, up to an hour back; some of them may be told twice.
+    Changes are sent within about a second, for up to 100 live runs and 100 ends in that time. A caller that comes back
+    with the id of the last event gets the runs that ended since, up to an hour back; some of them may come twice.
     """
     job_id = (await call.job(ref)).job_id
     followers.check()
@@ -90,6 +90,6 @@ async def _events(followers: Followers, follower: Follower) -> AsyncGenerator[by
 
 
 def _event(follower: Follower, key: RunKey, record: RunRecord) -> bytes:
-    told = mark(record) if follower.run is not None else str(follower.since_us)
+    event_id = mark(record) if follower.run is not None else str(follower.since_us)
     body = msgspec.json.encode(present.run(key, record, record.job_name))
-    return b"id: " + told.encode() + b"\nevent: state\ndata: " + body + b"\n\n"
+    return b"id: " + event_id.encode() + b"\nevent: state\ndata: " + body + b"\n\n"

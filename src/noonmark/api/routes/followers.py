@@ -1,9 +1,9 @@
-"""Who follows what on this node: one poller reads for all of them, and stops when the last one leaves.
+"""The followers of runs and jobs on this node: one poller reads for all of them, and stops when the last one leaves.
 
 Every POLL_S one statement reads all followed runs, and every fourth time one reads all followed jobs. A run that is
 not live any more is read once more, as it ended, and its stream ends with that. Between two looks a run may pass
-through several states: a follower is told the last of them. A follower that reads slowly finds only the latest news of
-each run when it comes back, so what waits for it is bounded by the runs that it follows.
+through several states: a follower is sent only the last of them. A follower that reads slowly finds only the latest
+news of each run when it comes back, so it never has more waiting than the runs that it follows.
 """
 
 import asyncio
@@ -45,23 +45,23 @@ class Follower:
         """Of a job: runs that ended before this are no news."""
         self.news: dict[RunKey, RunRecord] = {}
         self.woken = asyncio.Event()
-        self._told: dict[RunKey, str] = {}
+        self._sent: dict[RunKey, str] = {}
 
-    def tell(self, key: RunKey, record: RunRecord) -> None:
+    def offer(self, key: RunKey, record: RunRecord) -> None:
         """Keeps it if it is news."""
-        if self._told.get(key) == (now := mark(record)):
+        if self._sent.get(key) == (now := mark(record)):
             return
-        if key not in self._told and record.finished_us is not None and record.finished_us < self.since_us:
+        if key not in self._sent and record.finished_us is not None and record.finished_us < self.since_us:
             return
         self.knows(key, now)
         self.news[key] = record
         self.woken.set()
 
-    def knows(self, key: RunKey, told: str) -> None:
-        self._told.pop(key, None)
-        self._told[key] = told
-        while len(self._told) > _REMEMBERED:
-            del self._told[next(iter(self._told))]
+    def knows(self, key: RunKey, sent: str) -> None:
+        self._sent.pop(key, None)
+        self._sent[key] = sent
+        while len(self._sent) > _REMEMBERED:
+            del self._sent[next(iter(self._sent))]
 
 
 class Followers:
@@ -119,7 +119,7 @@ class Followers:
             assert follower.run is not None
             found = live.get(follower.run) or await fetch_run(self._pool(), follower.tenant_id, follower.run)
             if found is not None:
-                follower.tell(follower.run, found)
+                follower.offer(follower.run, found)
 
     async def _look_at_jobs(self) -> None:
         by_job: dict[JobId, list[Follower]] = {}
@@ -133,7 +133,7 @@ class Followers:
         runs = await follow_jobs(self._pool(), list(by_job), since_us - LATE_US)
         for key, record in sorted(runs, key=lambda run: (run.record.finished_us is None, run.place)):
             for follower in by_job[key[0]]:
-                follower.tell(key, record)
+                follower.offer(key, record)
         for some in by_job.values():
             for follower in some:
                 follower.since_us = max(follower.since_us, now_us - LATE_US)

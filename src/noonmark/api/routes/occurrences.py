@@ -119,9 +119,9 @@ def _times(record: JobRecord, spec: JobSpec, after_us: int, most: int) -> tuple[
         last_us = _FAR_US if record.ends_us is None else record.ends_us
         times = recurrence_of(record.schedule).between(max(after_us, record.planned_us), last_us, most)
         return times, [] if times else [Notice("ended", "the schedule names no time after this")]
-    if record.link_us is not None:
-        told = Notice("fixed_delay", "each run comes so long after the end of the one before: only the next is known")
-        return [record.link_us] if record.link_us > after_us else [], [told]
+    if record.current_run_us is not None:
+        notice = Notice("fixed_delay", "each run comes so long after the end of the one before: only the next is known")
+        return [record.current_run_us] if record.current_run_us > after_us else [], [notice]
     once_us = once_at_us(spec.schedule, record.created_us)
     if once_us is None or once_us <= after_us:
         return [], [Notice("ended", "the schedule names no time after this")]

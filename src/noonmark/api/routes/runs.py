@@ -138,9 +138,9 @@ def _not_retryable(run: Run) -> Conflict:
         "running": "wait for its end, or cancel it: POST /v1/runs/{run}/cancel",
         "parked": "resume its job: POST /v1/jobs/{job}/resume",
     }
-    told = {"running": "is running", "parked": "waits for its paused job"}.get(run.state, f"has ended: {run.state}")
+    state = {"running": "is running", "parked": "waits for its paused job"}.get(run.state, f"has ended: {run.state}")
     fix = fixes.get(run.state, "start a new one: POST /v1/jobs/{job}/trigger")
-    return Conflict(f"the run {run.id} {told}", field="run_id", fix=fix)
+    return Conflict(f"the run {run.id} {state}", field="run_id", fix=fix)
 
 
 async def submit_one(call: Call, submission: Submission) -> Run:

@@ -192,7 +192,7 @@ async def _checked(call: Call, spec: SubscriptionSpec, *, same_target: bool = Fa
         job = await call.job(spec.job)
     except NotFound as error:
         raise InvalidInput("job", error.message, "create it first, or leave it out for all jobs") from None
-    if "silent" in spec.events and spec.expect_every_s is None and job.schedule is None and job.link_us is None:
+    if "silent" in spec.events and spec.expect_every_s is None and job.schedule is None and job.current_run_us is None:
         raise InvalidInput(
             "expect_every_s", "this job does not recur, so nothing says when it is silent", "say how often it succeeds"
         )

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from noonmark import __version__
 from noonmark.cli.doctor.checks import Check, Facts, judge, worst
 from noonmark.cli.exits import Exit
 from noonmark.cli.one_node import by_node
@@ -13,6 +12,7 @@ from noonmark.cli.session import Api, watches
 from noonmark.clock import SECOND_US, own_time_us, to_datetime
 from noonmark.errors import NoonmarkError, Unavailable
 from noonmark.schedule.zones import tz_version
+from noonmark.version import __version__
 from noonmark.wire.doctor import NodeFacts
 
 NODE_ANSWERS_WITHIN_S = 5.0

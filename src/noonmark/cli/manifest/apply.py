@@ -56,9 +56,9 @@ async def apply(
 async def apply_manifests(
     api: Api, wanted: Manifests, *, prune: bool = False, yes: bool = False, details: dict[str, Any] | None = None
 ) -> ManifestPlan:
-    """Shows the plan, and unless it is a dry run carries it out. `details` go with what programs are told."""
+    """Shows the plan, and carries it out unless this is a dry run. `details` go into the output for programs."""
     plan = await plan_for(api.client, wanted, prune=prune)
-    api.show(_told(plan, api.dry_run) | (details or {}), lambda: _drawn(plan))
+    api.show(_summary(plan, api.dry_run) | (details or {}), lambda: _drawn(plan))
     if plan.steps and not api.dry_run:
         _confirm(plan, yes)
         await carry_out(api.client, plan)
@@ -96,7 +96,7 @@ async def managed_jobs(client: Client, owner: str) -> list[Job]:
 
 
 async def carry_out(client: Client, plan: ManifestPlan) -> None:
-    """All that can be done is done; what could not is told in one error."""
+    """Does all steps that it can; raises one error for all that failed."""
     failed: dict[str, NoonmarkError] = {}
 
     async def act(step: PlanStep) -> None:
@@ -108,9 +108,9 @@ async def carry_out(client: Client, plan: ManifestPlan) -> None:
     await _each(plan.steps, act, "Applying")
     if failed:
         first = next(iter(failed.values()))
-        told = "\n".join(f"{name}: {error}" for name, error in sorted(failed.items()))
-        first.args = (told,)
-        first.message, first.field = f"{len(failed)} of {len(plan.steps)} were not done:\n{told}", None
+        problems = "\n".join(f"{name}: {error}" for name, error in sorted(failed.items()))
+        first.args = (problems,)
+        first.message, first.field = f"{len(failed)} of {len(plan.steps)} were not done:\n{problems}", None
         first.fix = None
         raise first
 
@@ -162,7 +162,7 @@ def _confirm(plan: ManifestPlan, yes: bool) -> None:
         raise InvalidInput("--prune", f"this removes {plan.count('remove')} jobs, and nobody is asked", "add --yes")
 
 
-def _told(plan: ManifestPlan, dry_run: bool) -> dict[str, Any]:
+def _summary(plan: ManifestPlan, dry_run: bool) -> dict[str, Any]:
     """For programs: the steps without what is only for us."""
     steps = [
         {

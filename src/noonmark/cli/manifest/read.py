@@ -19,7 +19,7 @@ from noonmark.wire.manifest import MANAGED_BY, JobEntry
 from noonmark.wire.resources import JobSpec
 
 SUFFIXES = (".yaml", ".yml", ".json")
-MOST_TOLD = 20
+MAX_SHOWN = 20
 _AT = re.compile(r" - at `(key in )?(?P<path>\$[^`]*)`$")
 _MERGED = ("retry", "misfire", "labels")
 """Of these, defaults and a job's own fields are put together field by field."""
@@ -36,8 +36,8 @@ class Wanted(msgspec.Struct, frozen=True):
 class InvalidManifest(InvalidInput):
     """Everything that is wrong, a line for each."""
 
-    def __init__(self, told: list[str]) -> None:
-        NoonmarkError.__init__(self, "\n".join(told))
+    def __init__(self, shown: list[str]) -> None:
+        NoonmarkError.__init__(self, "\n".join(shown))
 
 
 class Manifests(msgspec.Struct, frozen=True):
@@ -66,10 +66,10 @@ def _read(texts: Iterable[tuple[str, str]]) -> Manifests:
         except InvalidInput as error:
             problems.append(error)
     if problems:
-        told = [str(problem) for problem in problems[:MOST_TOLD]]
-        if len(problems) > MOST_TOLD:
-            told.append(f"and {len(problems) - MOST_TOLD} more")
-        raise InvalidManifest(told)
+        shown = [str(problem) for problem in problems[:MAX_SHOWN]]
+        if len(problems) > MAX_SHOWN:
+            shown.append(f"and {len(problems) - MAX_SHOWN} more")
+        raise InvalidManifest(shown)
     return Manifests(jobs, frozenset(owners))
 
 

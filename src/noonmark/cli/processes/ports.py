@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from noonmark.errors import Conflict, InvalidInput
 
-_MOST = 65535
+_MAX_PORT = 65535
 
 
 def parse_ports(text: str | None, processes: int) -> list[int]:
@@ -21,7 +21,7 @@ def parse_ports(text: str | None, processes: int) -> list[int]:
             found += range(int(first), int(last if dash else first) + 1)
     except ValueError:
         found = []
-    if not found or min(found) < 1 or max(found) > _MOST:
+    if not found or min(found) < 1 or max(found) > _MAX_PORT:
         raise InvalidInput("--process-ports", f"{text!r} are no ports", "write them as 7172-7179")
     if len(found) < processes:
         raise InvalidInput(

@@ -26,7 +26,7 @@ class NodeProcess(ManagedProcess):
     def __init__(
         self, number: int, arguments: Sequence[str], environment: Mapping[str, str], public_address: str
     ) -> None:
-        super().__init__(f"process {number}", arguments, environment, None, log.warning, must_settle=True)
+        super().__init__(f"process {number}", arguments, environment, None, log.warning, must_start=True)
         self.number = number
         self._public_address = public_address
         self.door: Door | None = None
@@ -62,7 +62,7 @@ async def supervise(processes: Sequence[NodeProcess], public: socket.socket) -> 
     by_number = {process.number: process for process in processes}
 
     def on_ready(number: int) -> None:
-        by_number[number].settled = True
+        by_number[number].was_ready = True
 
     door = Door(public, on_ready)
     pages = [new_page() for _ in processes]

@@ -49,7 +49,7 @@ class Conductor:
             environment["NOONMARK_TOKEN"] = settings.token
         node = ["node", "--host", settings.host, "--port", str(settings.port), "--shards", str(settings.shards)]
         node += ["--processes", str(settings.processes)]
-        self._node = self._child("node", node, environment, must_settle=True)
+        self._node = self._child("node", node, environment, must_start=True)
         environment = {"NOONMARK_TOKEN": settings.key}
         work = ["--server", settings.url, "--grace-s", f"{WORKER_GRACE_S - 2:g}", "noonmark.sample:app"]
         self._workers = [
@@ -68,7 +68,7 @@ class Conductor:
         try:
             if not await _before(signals.stop, keeping, self._until_ready()):
                 return
-            self._node.settled = True
+            self._node.was_ready = True
             if self._settings.sample and not await _before(signals.stop, keeping, make_sample(client)):
                 return
             self._greet()
@@ -118,10 +118,10 @@ class Conductor:
                 child.trim_log()
 
     def _child(
-        self, name: str, arguments: list[str], environment: Mapping[str, str], *, must_settle: bool = False
+        self, name: str, arguments: list[str], environment: Mapping[str, str], *, must_start: bool = False
     ) -> ManagedProcess:
         log_file = self._settings.data_dir / f"{name}.log"
-        return ManagedProcess(name, arguments, dict(environment), log_file, self._say, must_settle=must_settle)
+        return ManagedProcess(name, arguments, dict(environment), log_file, self._say, must_start=must_start)
 
 
 async def _before(stop: asyncio.Event, keeping: "asyncio.Task[None]", doing: Coroutine[Any, Any, Any]) -> bool:

@@ -49,7 +49,7 @@ class RunFollower:
         self._client = client
         self._job = job
         self._say = say
-        self._told: dict[str, None] | None = None
+        self._shown: dict[str, None] | None = None
 
     async def run(self) -> None:
         while True:
@@ -61,18 +61,18 @@ class RunFollower:
     async def tick(self) -> None:
         page = await self._client.list_runs(self._job, limit=_LATEST)
         ended = [run.id for run in page.items if run.finished_at is not None]
-        if self._told is None:
-            self._told = dict.fromkeys(ended)
+        if self._shown is None:
+            self._shown = dict.fromkeys(ended)
             return
         for run_id in reversed(ended):
-            if run_id in self._told:
+            if run_id in self._shown:
                 continue
             attempts = await self._client.attempts(run_id)
-            self._told[run_id] = None
+            self._shown[run_id] = None
             if attempts:
                 self._say(run_line(self._job, max(attempts, key=lambda attempt: attempt.attempt)))
-        while len(self._told) > 2 * _LATEST:
-            del self._told[next(iter(self._told))]
+        while len(self._shown) > 2 * _LATEST:
+            del self._shown[next(iter(self._shown))]
 
 
 def run_line(job: str, last: Attempt) -> str:

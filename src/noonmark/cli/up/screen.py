@@ -12,7 +12,7 @@ from noonmark.client.client import DEFAULT_SERVER
 from noonmark.client.local_key import DATA_DIR, FILE
 
 FIRST_TASK = '''\
-    from noonmark import App
+    from noonmark.app import App
 
     app = App()
 

@@ -1,5 +1,5 @@
 # Made from ../calls.py by tools/make_sync.py (`make sync`): change it there.
-"""What an app and its tasks can ask of the server."""
+"""The calls of an app and its tasks to the server."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -48,7 +48,7 @@ class SyncAppCalls:
         try:
             self._stand_up(task)
         except Forbidden as refused:
-            # A key that may start runs but not make jobs will do, if somebody else has made this one.
+            # A key that may start runs but not make jobs will do, if another caller has made this one.
             try:
                 self.client.get_job(task.standing_job)
             except NotFound:

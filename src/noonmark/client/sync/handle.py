@@ -1,5 +1,5 @@
 # Made from ../handle.py by tools/make_sync.py (`make sync`): change it there.
-"""A run that was asked for: its id, and what can be asked about it and of it."""
+"""A run that was asked for: its id, and the calls about it."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -50,7 +50,7 @@ class SyncRunHandle(str, Generic[V]):
             yield run
 
     def result(self, *, timeout_s: float | None = None) -> V:
-        """What the task returned, once it has, as the type that its annotation names.
+        """Waits for the task's result, as the type that its annotation names.
 
         Raises `RunFailed` if it used up its attempts, `RunCancelled`, `RunExpired`, or TimeoutError after `timeout_s`:
         the run goes on then.
@@ -72,5 +72,5 @@ class SyncRunHandle(str, Generic[V]):
         return self._client.retry_run(self.id)
 
     def explain(self) -> Explanation:
-        """What happened to it, first to last."""
+        """The events of the run, first to last."""
         return self._client.explain_run(self.id)

@@ -85,7 +85,7 @@ class SyncJobCalls(SyncBaseClient):
         return self._ask(VersionDiff, "GET", job_path(ref, f"/versions/{before}/diff/{after}"))
 
     def roll_back_job(self, ref: str, version: int) -> Job:
-        """A new version that says what an old one said."""
+        """A new version with the definition of an old one."""
         return self._ask(Job, "POST", job_path(ref, "/rollback"), body=Rollback(version=version))
 
     def job_fires(self, ref: str, count: int = 10, from_at: datetime | None = None) -> JobFires:

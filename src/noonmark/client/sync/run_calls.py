@@ -100,7 +100,7 @@ class SyncRunCalls(SyncBaseClient):
         return self._page(Run, "runs", "/v1/runs", limit=limit, cursor=cursor, **query)
 
     def explain_run(self, run_id: str) -> Explanation:
-        """What happened to it, first to last."""
+        """The events of the run, first to last."""
         return self._ask(Explanation, "GET", _run(run_id, "/explanation"))
 
     def retry_run(self, run_id: str) -> Run:

@@ -1,1 +1,1 @@
-"""Changes that somebody asked for, each one turn of the committer."""
+"""The commands of callers, each carried out in one turn of the committer."""

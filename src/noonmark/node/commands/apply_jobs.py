@@ -1,7 +1,7 @@
-"""Jobs as they are declared: made if they are missing, changed if they differ, else left alone.
+"""Makes declared jobs that are missing, changes those that differ, and leaves the others alone.
 
-What is missing and what differs of a chunk is made and changed in one transaction. Somebody else's change between the
-look and the act is looked at anew.
+All jobs of a chunk are made and changed in one transaction. If another caller changes a job between the look and the
+change, the job is looked at again.
 """
 
 from collections.abc import Sequence
@@ -118,7 +118,7 @@ def _check(command: ApplyJobs, standing: Sequence[_Standing]) -> None:
 
 
 async def _stored(life: Life, tenant_id: int, specs: Sequence[tuple[int, JobSpec]]) -> list[_Standing]:
-    """Read in the committer's order, so that what was acknowledged before is seen."""
+    """Read in the committer's order, so that every acknowledged change is seen."""
     for shard in {shard for shard, _ in specs}:
         life.check(shard)
     jobs, _ = await life.job_cache.load(tenant_id, [], [(shard, spec.name) for shard, spec in specs])

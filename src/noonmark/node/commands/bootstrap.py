@@ -1,4 +1,4 @@
-"""The first key, made at the database itself: nobody can ask a node for it."""
+"""The first key, made at the database itself: without a key, a node answers no request."""
 
 import getpass
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ from noonmark.model.caller import Caller, Role
 from noonmark.model.ids import DEFAULT_SHARDS
 from noonmark.model.key import digest_of, prefix_of
 from noonmark.node.commands.key_commands import NewSecret, create_key, no_tenant
-from noonmark.store.connect import Connection, connect
+from noonmark.store.connect import Connection, connect, read_clock
 from noonmark.store.keys import find_key
 from noonmark.store.migrate import make_partitions, migrate
 from noonmark.store.tenants import fetch_tenant
@@ -73,7 +73,7 @@ async def _installed(database_url: str, shards: int) -> AsyncIterator[tuple[Conn
     connection = await connect(database_url)
     try:
         await migrate(connection, shards)
-        now_us = int(await connection.fetchval("SELECT clock_timestamp()"))
+        now_us = await read_clock(connection)
         await make_partitions(connection, SettableClock(now_us))
         yield connection, now_us
     finally:

@@ -1,7 +1,7 @@
-"""Runs are cancelled: those that wait end now, those that workers have are asked to stop, which outlives their owner.
+"""Cancels runs: a waiting run ends now; for a running one, the worker is asked to stop, also under the next owner.
 
-What is in memory is cancelled there when the turn begins, and its ends are in the outbox; what is in rows alone (it
-sleeps, is parked or was spilled) ends in the turn's own transaction, which leaves the others' rows alone.
+Runs in memory are cancelled there when the turn begins, and their ends go to the outbox. Runs in rows alone (they
+sleep, are parked or were spilled) end in the turn's own transaction, which leaves the others' rows alone.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ async def cancel_run(life: Life, command: CancelRun) -> None:
     shard = shard_of(key[0])
     in_memory: asyncio.Future[None] | None = None
 
-    def told(now_us: int) -> Entry:
+    def audit_entry(now_us: int) -> Entry:
         return entry(command.caller, command.tenant_id, now_us, "run.cancel", run_text(key))
 
     def cancel_in_memory() -> None:
@@ -43,7 +43,7 @@ async def cancel_run(life: Life, command: CancelRun) -> None:
                 raise NotFound(f"there is no run {run_text(key)}", field="run_id")
             now_us = life.clock.now_us()
             life.owner.cancel(key, now_us)
-            life.owner.outbox.audit.append(told(now_us))
+            life.owner.outbox.audit.append(audit_entry(now_us))
             life.owner.outbox.requests += request_rows(command, {shard: None}, now_us)
             in_memory = commit_token(life)
 
@@ -60,7 +60,7 @@ async def cancel_run(life: Life, command: CancelRun) -> None:
             await record_end(connection, [row], Outcome.CANCELLED, Reason.CANCELLED, now_us)
             ends = [FixedDelayEnd(row.shard, row.job_id, row.nominal_us, now_us)]
             followers = await follow_fixed_delays(connection, ends)
-            await record(connection, [told(now_us)])
+            await record(connection, [audit_entry(now_us)])
             await remember(connection, command, {shard: None}, now_us)
         await admit(life, connection, followers)
 
@@ -78,7 +78,7 @@ async def cancel_runs(life: Life, command: CancelRuns) -> StoppedCounts:
         raise no_job()
     states: dict[int, State | None] = {}
 
-    def told(now_us: int, counts: StoppedCounts) -> Entry:
+    def audit_entry(now_us: int, counts: StoppedCounts) -> Entry:
         after = msgspec.json.encode(counts).decode()
         return entry(command.caller, command.tenant_id, now_us, "job.cancel", job_text(job_id), after=after)
 
@@ -91,7 +91,7 @@ async def cancel_runs(life: Life, command: CancelRuns) -> StoppedCounts:
         for key in [key for key in life.owner.live if key[0] == job_id]:
             states[key[1]] = life.owner.cancel(key, now_us)
         if states:
-            life.owner.outbox.audit.append(told(now_us, in_memory()))
+            life.owner.outbox.audit.append(audit_entry(now_us, in_memory()))
 
     async def action(connection: Connection) -> tuple[StoppedCounts, asyncio.Future[None]]:
         now_us = life.clock.now_us()
@@ -102,11 +102,11 @@ async def cancel_runs(life: Life, command: CancelRuns) -> StoppedCounts:
             ends = [FixedDelayEnd(row.shard, row.job_id, row.nominal_us, now_us) for row in rows]
             followers = await follow_fixed_delays(connection, ends) if ends else []
             if rows:
-                await record(connection, [told(now_us, StoppedCounts(len(rows), 0))])
+                await record(connection, [audit_entry(now_us, StoppedCounts(len(rows), 0))])
         await admit(life, connection, followers)
         found = in_memory()
         counts = StoppedCounts(found.cancelled + len(rows), found.stopping)
-        # With what was cancelled in memory, which is committed after this.
+        # With the runs that were cancelled in memory, which are committed after this.
         life.owner.outbox.requests += request_rows(command, {shard: counts}, now_us)
         return counts, commit_token(life)
 

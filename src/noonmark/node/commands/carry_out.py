@@ -1,4 +1,4 @@
-"""Carries out a command at its owner: the one list of what can be asked."""
+"""Carries out a command at its owner: the one list of all commands."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any

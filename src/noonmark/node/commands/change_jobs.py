@@ -45,7 +45,7 @@ from noonmark.wire.resources import JobSpec
 
 
 class Change(NamedTuple):
-    """A job as it stood when the change was prepared, and what it shall be."""
+    """A job as it stood when the change was prepared, and as it shall be."""
 
     job: JobRow
     text: str

@@ -26,7 +26,10 @@ async def redrive_runs(life: Life, command: RedriveRuns) -> list[bool]:
 async def redrive(
     life: Life, command: Command[Any], keys: Sequence[RunKey], answers: Callable[[list[bool]], Mapping[int, Any]]
 ) -> list[bool]:
-    """Whether each was a dead letter and is a run again. `answers` makes of that what the command's key leads to."""
+    """Whether each was a dead letter and is a run again.
+
+    `answers` turns that into the answers that are kept under the command's key.
+    """
     shards = {shard_of(job_id) for job_id, _ in keys}
 
     async def action(connection: Connection) -> list[bool]:
@@ -40,8 +43,8 @@ async def redrive(
             done = [key in taken for key in keys]
             if rows:
                 subject, after = audit_details([row.key for row in rows])
-                told = entry(command.caller, command.tenant_id, now_us, "dead.redrive", subject, after=after)
-                await record(connection, [told])
+                audit_entry = entry(command.caller, command.tenant_id, now_us, "dead.redrive", subject, after=after)
+                await record(connection, [audit_entry])
             await remember(connection, command, answers(done), now_us)
         await admit(life, connection, [row for row in rows if row.job_id not in paused])
         return done
@@ -60,8 +63,8 @@ async def discard_runs(life: Life, command: DiscardRuns) -> list[bool]:
             done = [key in removed for key in command.runs]
             if gone:
                 subject, before = audit_details(gone)
-                told = entry(command.caller, command.tenant_id, now_us, "dead.discard", subject, before=before)
-                await record(connection, [told])
+                audit_entry = entry(command.caller, command.tenant_id, now_us, "dead.discard", subject, before=before)
+                await record(connection, [audit_entry])
             await remember(connection, command, by_shard(shards, done), now_us)
         return done
 

@@ -29,12 +29,12 @@ from noonmark.wire.resources import Submission
 
 
 class _Made(NamedTuple):
-    """What a commit will make, over all requests that share it."""
+    """The rows of one commit, over all requests that share it."""
 
     rows: list[RunRow]
     known: dict[DedupKey, RunKey]
     new: dict[DedupKey, RunKey]
-    told: list[Entry]
+    audit: list[Entry]
     requests: list[RequestRow]
 
 
@@ -61,7 +61,7 @@ async def _commit(life: Life, connection: Connection) -> None:
     if not requests:
         return
     now_us = life.clock.now_us()
-    heads = {one.job_id: one for one in await load_job_rows(connection, list({i for r in requests for i in r.job_ids}))}
+    jobs = {one.job_id: one for one in await load_job_rows(connection, list({i for r in requests for i in r.job_ids}))}
     keys = [
         (job_id, submission.dedup_key)
         for request in requests
@@ -72,21 +72,21 @@ async def _commit(life: Life, connection: Connection) -> None:
     answers: list[tuple[DedupRequest, list[RunKey]]] = []
     for request in requests:
         try:
-            answers.append((request, _decide(life, request, heads, made, now_us)))
+            answers.append((request, _decide(life, request, jobs, made, now_us)))
         except NoonmarkError as error:
             request.answer = error
     if made.rows or made.requests:
         async with fenced(connection, life.node_id):
             await fire(life, connection, made.rows)
             await keep_dedup_keys(connection, made.new, now_us + KEPT_US)
-            await record(connection, made.told)
+            await record(connection, made.audit)
             await keep_requests(connection, made.requests)
         await admit(life, connection, made.rows)
     for request, answer in answers:
         request.answer = answer
 
 
-def _decide(life: Life, request: DedupRequest, heads: dict[JobId, JobRow], made: _Made, now_us: int) -> list[RunKey]:
+def _decide(life: Life, request: DedupRequest, jobs: dict[JobId, JobRow], made: _Made, now_us: int) -> list[RunKey]:
     """A refused request leaves nothing in `made`."""
     rows: list[RunRow] = []
     new: dict[DedupKey, RunKey] = {}
@@ -95,13 +95,13 @@ def _decide(life: Life, request: DedupRequest, heads: dict[JobId, JobRow], made:
     shards = [shard_of(job_id) for job_id in request.job_ids]
     life.check_command(command, set(shards))
     for submission, job_id in zip(command.submissions, request.job_ids, strict=True):
-        head = heads.get(job_id)
-        if head is None:
+        job = jobs.get(job_id)
+        if job is None:
             raise NotFound(f"there is no job {submission.job!r}", field="job", fix="create it first")
         key = None if submission.dedup_key is None else (job_id, submission.dedup_key)
         known = None if key is None else made.known.get(key) or new.get(key)
         if known is None:
-            row = _row(life, submission, head, now_us)
+            row = _row(life, submission, job, now_us)
             rows.append(row)
             known = row.key
             if key is not None:
@@ -112,13 +112,13 @@ def _decide(life: Life, request: DedupRequest, heads: dict[JobId, JobRow], made:
     made.new.update(new)
     if rows:
         subject, after = audit_details([row.key for row in rows])
-        made.told.append(entry(command.caller, command.tenant_id, now_us, "run.submit", subject, after=after))
+        made.audit.append(entry(command.caller, command.tenant_id, now_us, "run.submit", subject, after=after))
     made.requests.extend(request_rows(command, by_shard(shards, answer), now_us))
     return answer
 
 
-def _row(life: Life, submission: Submission, head: JobRow, now_us: int) -> RunRow:
-    if not head.active:
-        raise JobPaused(f"the job {head.name!r} is paused", field="job", fix="resume it first")
-    row = submitted_run(head, life.owner.next_nominal_us(now_us), submission)
-    return asleep_beyond(row, life.owner.watermarks[head.shard])
+def _row(life: Life, submission: Submission, job: JobRow, now_us: int) -> RunRow:
+    if not job.active:
+        raise JobPaused(f"the job {job.name!r} is paused", field="job", fix="resume it first")
+    row = submitted_run(job, life.owner.next_nominal_us(now_us), submission)
+    return asleep_beyond(row, life.owner.watermarks[job.shard])

@@ -1,4 +1,4 @@
-"""Runs that end without an attempt, and how many of them are told in the audit."""
+"""Runs that end without an attempt, and the audit's details of many runs."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,10 @@ import msgspec
 from noonmark.model.ids import RunKey, job_text, run_text
 from noonmark.model.reason import Outcome, Reason
 from noonmark.model.run import AttemptRow, RunRow
+from noonmark.store.commit_steps import copy_attempts
 from noonmark.store.connect import Connection
 
-_MAX_TOLD = 10
+_MAX_NAMED = 10
 """So many runs are named in one entry of the audit."""
 
 
@@ -20,12 +21,12 @@ async def record_end(
     if not rows:
         return
     records = [AttemptRow.without_attempt(row, outcome, reason, now_us) for row in rows]
-    await connection.copy_records_to_table("attempt", schema_name="noonmark", records=records)
+    await copy_attempts(connection, records)
 
 
 def audit_details(keys: Sequence[RunKey]) -> tuple[str, str]:
     """Many runs as one entry of the audit: under their job, if they have one in common; how many, and the first."""
     first = keys[0][0]
     subject = job_text(first) if all(job_id == first for job_id, _ in keys) else "runs"
-    told = {"count": len(keys), "runs": [run_text(key) for key in keys[:_MAX_TOLD]]}
-    return subject, msgspec.json.encode(told).decode()
+    details = {"count": len(keys), "runs": [run_text(key) for key in keys[:_MAX_NAMED]]}
+    return subject, msgspec.json.encode(details).decode()

@@ -1,4 +1,4 @@
-"""The current run of a fixed delay when its job is resumed or changed: the rules' decisions, with what they ask for."""
+"""The current run of a fixed delay when its job is resumed or changed: carries out the decisions of `planning`."""
 
 from noonmark.model.job_row import JobRow
 from noonmark.model.run import RunRow

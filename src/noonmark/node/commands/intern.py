@@ -1,4 +1,4 @@
-"""Plans of definitions: what they share with others is interned."""
+"""Plans of definitions: policies and schedules, which jobs share, are interned."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from noonmark.wire.resources import JobSpec
 
 
 async def make_plans(pool: Pool, tenant_id: int, specs: Sequence[JobSpec], created_us: Sequence[int]) -> list[Plan]:
-    """What is interned in vain stays, and harms nobody. `created_us` are those of the jobs."""
+    """A text that is interned in vain stays, which does no harm. `created_us` are those of the jobs."""
     timings = [timing_of(spec, tenant_id, since_us) for spec, since_us in zip(specs, created_us, strict=True)]
     carried = [policy_of(spec, one) for spec, one in zip(specs, timings, strict=True)]
     policies = await intern_policies(pool, set(carried))

@@ -1,4 +1,4 @@
-"""What commands about several jobs have in common."""
+"""Steps that commands about several jobs share."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from noonmark.wire.commands import Refusal
 
 ACTIVE, PAUSED = '{"state":"active"}', '{"state":"paused"}'
 TRIES = 5
-"""Somebody else's change between the look and the act is looked at anew, so often."""
+"""So often a command looks again after another caller has changed one of its jobs."""
 GONE = Refusal(NotFound.code, "there is no such job")
 
 

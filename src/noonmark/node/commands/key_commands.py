@@ -52,7 +52,7 @@ async def create_key(
             )
             if key_id is not None:
                 break
-        after = _told(name=name, role=role, tenant=tenant, prefix=prefix, expires_us=expires_us)
+        after = _audit_details(name=name, role=role, tenant=tenant, prefix=prefix, expires_us=expires_us)
         whose = tenant_id or INSTALLATION
         await record(connection, [entry(caller, whose, now_us, "key.create", key_text(key_id), after=after)])
     return NewSecret(key_id, text)
@@ -66,7 +66,7 @@ async def rotate_key(connection: Connection, caller: Caller, now_us: int, key_id
         text = new_key(found.prefix)
         until_us = now_us + round(grace_s * SECOND_US)
         await store.rotate_key(connection, key_id, digest_of(text), now_us, until_us)
-        after = _told(grace_s=grace_s)
+        after = _audit_details(grace_s=grace_s)
         whose = found.tenant_id or INSTALLATION
         await record(connection, [entry(caller, whose, now_us, "key.rotate", key_text(key_id), after=after)])
     return NewSecret(key_id, text)
@@ -79,7 +79,7 @@ async def revoke_key(connection: Connection, caller: Caller, now_us: int, key_id
         if found.revoked_us is not None:
             return
         await store.revoke_key(connection, key_id, now_us)
-        before = _told(name=found.name, role=found.role, tenant=found.tenant, prefix=found.prefix)
+        before = _audit_details(name=found.name, role=found.role, tenant=found.tenant, prefix=found.prefix)
         whose = found.tenant_id or INSTALLATION
         await record(connection, [entry(caller, whose, now_us, "key.revoke", key_text(key_id), before=before)])
 
@@ -88,7 +88,7 @@ async def create_tenant(connection: Connection, caller: Caller, now_us: int, nam
     async with connection.transaction():
         if await tenants.insert_tenant(connection, name, weight, now_us) is None:
             raise DuplicateName(f"there is a tenant {name!r} already", field="name", fix="choose another name")
-        after = _told(weight=weight)
+        after = _audit_details(weight=weight)
         await record(connection, [entry(caller, INSTALLATION, now_us, "tenant.create", name, after=after)])
 
 
@@ -100,7 +100,7 @@ async def set_weight(connection: Connection, caller: Caller, now_us: int, name: 
         if found.weight == weight:
             return
         await tenants.set_tenant_weight(connection, found.tenant_id, weight)
-        before, after = _told(weight=found.weight), _told(weight=weight)
+        before, after = _audit_details(weight=found.weight), _audit_details(weight=weight)
         done = entry(caller, INSTALLATION, now_us, "tenant.change", name, before=before, after=after)
         await record(connection, [done])
 
@@ -121,5 +121,5 @@ async def _locked(connection: Connection, caller: Caller, key_id: int) -> store.
     return found
 
 
-def _told(**facts: object) -> str:
+def _audit_details(**facts: object) -> str:
     return msgspec.json.encode(facts).decode()

@@ -1,12 +1,12 @@
-"""A request with a key is carried out once, whatever dies and however often it is sent.
+"""A request with a key is carried out once, however often it is sent and whichever process dies.
 
 The owner writes the key with the effect, in one transaction (`remember`), so either both are there or none. A command
-that comes under a known key is answered with what was answered then. Of a batch each shard has a row of its own, so a
-repetition does what was left undone, whichever nodes own the shards by then.
+with a known key gets the answer from then. In a batch each shard has a row of its own, so a repetition does the rest,
+whichever nodes own the shards by then.
 
 Invariants
-- In one life, commands with one key go one after the other; so what is read before a command (`recall`) holds until its
-  turn, unless the shard has changed hands meanwhile. Each turn checks that the terms are still those of the reading.
+- In one life, commands with one key go one after the other; so the answers read before a command (`recall`) hold until
+  its turn, unless the shard has changed hands meanwhile. Each turn checks that the terms are still the same.
 - A former owner's transactions are over before the next owner can read: taking a shard waits for them.
 """
 
@@ -25,7 +25,7 @@ KEY_HEADER = "Idempotency-Key"
 
 
 async def known_answers(connection: Connection | Pool, tenant_id: int, key: RequestKey, now_us: int) -> dict[int, str]:
-    """What was answered under the key, by shard, as JSON; refuses one that came with another request."""
+    """The earlier answers under the key, by shard, as JSON; refuses a key that came with another request."""
     known: list[KnownRequest] = await find_requests(connection, tenant_id, key.text, now_us)
     if any(one.fingerprint != key.fingerprint for one in known):
         fix = "use a new key for a new request; one key belongs to one path and body"
@@ -40,7 +40,7 @@ async def known_answers(connection: Connection | Pool, tenant_id: int, key: Requ
 
 
 async def recall(pool: Pool, command: Command[Any], now_us: int) -> dict[int, Any]:
-    """What the command was answered before, by shard."""
+    """The earlier answers to the command, by shard."""
     if command.key is None:
         return {}
     known = await known_answers(pool, command.tenant_id, command.key, now_us)
@@ -49,7 +49,7 @@ async def recall(pool: Pool, command: Command[Any], now_us: int) -> dict[int, An
 
 
 async def remember(connection: Connection, command: Command[Any], answers: Mapping[int, Any], now_us: int) -> None:
-    """Inside the transaction of the effect; `answers` by shard."""
+    """Writes the key, inside the transaction of the effect; `answers` by shard."""
     if command.key is not None:
         await keep_requests(connection, request_rows(command, answers, now_us))
 

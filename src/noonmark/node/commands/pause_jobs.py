@@ -1,4 +1,4 @@
-"""Jobs are paused: nothing of them starts any more; what waits is parked, what runs goes on."""
+"""Pauses jobs: none of their runs starts any more. Waiting runs are parked, running ones go on."""
 
 from noonmark.model.audit import entry
 from noonmark.model.ids import JobId, RunKey, job_text

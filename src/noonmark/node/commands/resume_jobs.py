@@ -1,4 +1,4 @@
-"""Jobs are resumed: they fire from now on, and their parked runs wait again. What passed meanwhile is not caught up."""
+"""Resumes jobs: they fire from now on, and parked runs wait again. Occurrences in between are not caught up."""
 
 import msgspec
 

@@ -54,8 +54,8 @@ async def _hasten(life: Life, command: RetryRun) -> bool:
         async with fenced(connection, life.node_id):
             row = await hasten_run(connection, command.tenant_id, key, min(now_us, life.owner.watermarks[shard]))
             if row is not None:
-                told = entry(command.caller, command.tenant_id, now_us, "run.retry", run_text(key))
-                await record(connection, [told])
+                audit_entry = entry(command.caller, command.tenant_id, now_us, "run.retry", run_text(key))
+                await record(connection, [audit_entry])
                 await remember(connection, command, {shard: None}, now_us)
         if row is not None:
             await admit(life, connection, [row])

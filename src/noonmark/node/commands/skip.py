@@ -1,6 +1,6 @@
-"""Skips an occurrence: it never fires, whoever owns the shard and whatever becomes of the job.
+"""Skips an occurrence: it never fires, also after a change of the job or of the shard's owner.
 
-States of an occurrence that somebody wants to skip
+States of an occurrence that is to be skipped
     to come          its time goes into the job's `skips`, which every tick reads, and into history as withdrawn
     run waits        the run is withdrawn with the reason, and its time goes into `skips` as well
     run has started  refused: it can only be cancelled
@@ -59,15 +59,15 @@ async def skip_fire(life: Life, command: SkipFire) -> RunKey:
     plan = await _plan(life, tenant_id, job_id)
 
     async def action(connection: Connection, granted: list[RunKey]) -> RunKey:
-        head = await current_job(connection, tenant_id, job_id, None)
+        job = await current_job(connection, tenant_id, job_id, None)
         now_us = life.clock.now_us()
-        meant_us = await _meant(connection, plan, head, command.nominal_us, now_us)
+        meant_us = await _meant(connection, plan, job, command.nominal_us, now_us)
         answer = (job_id, meant_us)
-        reason = await skips.fetch_end_of_run(connection, head, meant_us)
+        reason = await skips.fetch_end_of_run(connection, job, meant_us)
         if reason == Reason.SKIPPED:
             await readmit(life, connection, [job_id])
             return answer
-        attempts = await skips.fetch_waiting_run(connection, head, meant_us)
+        attempts = await skips.fetch_waiting_run(connection, job, meant_us)
         key = run_text((job_id, meant_us))
         if answer in granted or attempts:
             raise Conflict(
@@ -78,16 +78,16 @@ async def skip_fire(life: Life, command: SkipFire) -> RunKey:
         followers: list[RunRow] = []
         async with fenced(connection, life.node_id):
             row = None if attempts is None else await store.delete_waiting_run(connection, tenant_id, job_id, meant_us)
-            ended = row or make_run(head, meant_us, meant_us + head.jitter_us, Reason.SCHEDULED, None)
+            ended = row or make_run(job, meant_us, meant_us + job.jitter_us, Reason.SCHEDULED, None)
             await record_end(connection, [ended], Outcome.WITHDRAWN, Reason.SKIPPED, now_us)
-            if head.delay_ms is not None:
-                followers = await follow_fixed_delays(connection, [FixedDelayEnd(head.shard, job_id, meant_us, now_us)])
+            if job.delay_ms is not None:
+                followers = await follow_fixed_delays(connection, [FixedDelayEnd(job.shard, job_id, meant_us, now_us)])
             else:
-                await skips.set_job_skips(connection, head, _with(life, head, meant_us))
-            after = _told(meant_us)
-            told = entry(command.caller, tenant_id, now_us, "job.skip", job_text(job_id), after=after)
-            await record(connection, [told])
-            await remember(connection, command, {head.shard: answer}, now_us)
+                await skips.set_job_skips(connection, job, _with(life, job, meant_us))
+            after = _audit_details(meant_us)
+            audit_entry = entry(command.caller, tenant_id, now_us, "job.skip", job_text(job_id), after=after)
+            await record(connection, [audit_entry])
+            await remember(connection, command, {job.shard: answer}, now_us)
         await readmit(life, connection, [job_id])
         await admit(life, connection, followers)
         return answer
@@ -101,9 +101,9 @@ async def unskip_fire(life: Life, command: UnskipFire) -> RunKey:
     await known_job(life, tenant_id, job_id)
 
     async def action(connection: Connection, granted: list[RunKey]) -> RunKey:
-        head = await current_job(connection, tenant_id, job_id, None)
+        job = await current_job(connection, tenant_id, job_id, None)
         now_us = life.clock.now_us()
-        coming = sorted(one for one in head.skips or () if one + head.jitter_us > now_us)
+        coming = sorted(one for one in job.skips or () if one + job.jitter_us > now_us)
         if nominal_us is not None and nominal_us not in coming:
             raise NotFound(
                 f"no skip of {_text(nominal_us)} can be taken back", field="nominal_at", fix="see GET …/fires"
@@ -112,17 +112,17 @@ async def unskip_fire(life: Life, command: UnskipFire) -> RunKey:
             raise NotFound("no skipped occurrence of the job is to come", field="job")
         meant_us = coming[0] if nominal_us is None else nominal_us
         answer = (job_id, meant_us)
-        due_us = meant_us + head.jitter_us
-        missed = head.active and head.planned_us < meant_us and due_us <= life.owner.watermarks[head.shard]
+        due_us = meant_us + job.jitter_us
+        missed = job.active and job.planned_us < meant_us and due_us <= life.owner.watermarks[job.shard]
         async with fenced(connection, life.node_id):
-            await skips.set_job_skips(connection, head, [one for one in head.skips or () if one != meant_us])
-            await skips.delete_skip_record(connection, head, meant_us)
+            await skips.set_job_skips(connection, job, [one for one in job.skips or () if one != meant_us])
+            await skips.delete_skip_record(connection, job, meant_us)
             if missed:
-                await fire(life, connection, [scheduled_run(head, meant_us)])
-            before = _told(meant_us)
-            told = entry(command.caller, tenant_id, now_us, "job.unskip", job_text(job_id), before=before)
-            await record(connection, [told])
-            await remember(connection, command, {head.shard: answer}, now_us)
+                await fire(life, connection, [scheduled_run(job, meant_us)])
+            before = _audit_details(meant_us)
+            audit_entry = entry(command.caller, tenant_id, now_us, "job.unskip", job_text(job_id), before=before)
+            await record(connection, [audit_entry])
+            await remember(connection, command, {job.shard: answer}, now_us)
         await readmit(life, connection, [job_id])
         return answer
 
@@ -130,28 +130,28 @@ async def unskip_fire(life: Life, command: UnskipFire) -> RunKey:
 
 
 async def _plan(life: Life, tenant_id: int, job_id: JobId) -> Plan:
-    head = await known_job(life, tenant_id, job_id)
-    [plan] = await make_plans(life.pool, tenant_id, [await stored_spec(life, head)], [head.created_us])
+    job = await known_job(life, tenant_id, job_id)
+    [plan] = await make_plans(life.pool, tenant_id, [await stored_spec(life, job)], [job.created_us])
     return plan
 
 
-async def _meant(connection: Connection, plan: Plan, head: JobRow, nominal_us: int | None, now_us: int) -> int:
+async def _meant(connection: Connection, plan: Plan, job: JobRow, nominal_us: int | None, now_us: int) -> int:
     """The occurrence to skip: one that the job has, or will have."""
-    if nominal_us is not None and await skips.fetch_waiting_run(connection, head, nominal_us) is not None:
+    if nominal_us is not None and await skips.fetch_waiting_run(connection, job, nominal_us) is not None:
         return nominal_us
-    if nominal_us is not None and await skips.fetch_end_of_run(connection, head, nominal_us) is not None:
+    if nominal_us is not None and await skips.fetch_end_of_run(connection, job, nominal_us) is not None:
         return nominal_us
-    after_us = now_us - head.jitter_us
+    after_us = now_us - job.jitter_us
     if plan.timing.text is not None:
         from_us = after_us if nominal_us is None else max(after_us, nominal_us - 1)
-        found = next_occurrences(head, read_recurrence(plan.timing.text), from_us, 1, _FAR_US)
+        found = next_occurrences(job, read_recurrence(plan.timing.text), from_us, 1, _FAR_US)
     else:
-        once_us = once_at_us(plan.spec.schedule, head.created_us)
-        if head.delay_ms is not None and head.current_run_us is not None:
+        once_us = once_at_us(plan.spec.schedule, job.created_us)
+        if job.delay_ms is not None and job.current_run_us is not None:
             # The run before this one, if it was skipped and is still to come: to ask twice skips one.
-            before_us = head.current_run_us - head.delay_ms * 1000
-            skipped = await skips.fetch_end_of_run(connection, head, before_us) == Reason.SKIPPED
-            once_us = before_us if skipped and before_us > after_us else head.current_run_us
+            before_us = job.current_run_us - job.delay_ms * 1000
+            skipped = await skips.fetch_end_of_run(connection, job, before_us) == Reason.SKIPPED
+            once_us = before_us if skipped and before_us > after_us else job.current_run_us
         found = [once_us] if once_us is not None and once_us > after_us else []
     if not found:
         raise Conflict("the job has no fire to come that could be skipped", field="job")
@@ -164,9 +164,9 @@ async def _meant(connection: Connection, plan: Plan, head: JobRow, nominal_us: i
     return found[0]
 
 
-def _with(life: Life, head: JobRow, nominal_us: int) -> list[int]:
-    passed_us = min(life.clock.now_us(), life.owner.watermarks[head.shard]) - _DAY_US
-    kept = {one for one in head.skips or () if one > passed_us}
+def _with(life: Life, job: JobRow, nominal_us: int) -> list[int]:
+    passed_us = min(life.clock.now_us(), life.owner.watermarks[job.shard]) - _DAY_US
+    kept = {one for one in job.skips or () if one > passed_us}
     if len(kept) >= MAX_SKIPS and nominal_us not in kept:
         raise Conflict(
             f"{MAX_SKIPS} occurrences of the job are skipped already", field="nominal_at", fix="pause the job instead"
@@ -174,7 +174,7 @@ def _with(life: Life, head: JobRow, nominal_us: int) -> list[int]:
     return sorted(kept | {nominal_us})
 
 
-def _told(nominal_us: int) -> str:
+def _audit_details(nominal_us: int) -> str:
     return msgspec.json.encode({"nominal_at": to_datetime(nominal_us)}).decode()
 
 

@@ -1,4 +1,4 @@
-"""Runs that somebody asks for: made in memory, durable with the next commit; with jobs in memory nothing is read."""
+"""Makes submitted runs in memory; the next commit makes them durable. If their jobs are in memory, nothing is read."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -55,8 +55,8 @@ def _make(life: Life, command: Command[Any], submissions: Sequence[Submission], 
         life.owner.create(row, now_us)
         rows.append(row)
     subject, after = audit_details([(row.job_id, row.nominal_us) for row in rows])
-    told = entry(command.caller, command.tenant_id, now_us, "run.submit", subject, after=after)
-    life.owner.outbox.audit.append(told)
+    audit_entry = entry(command.caller, command.tenant_id, now_us, "run.submit", subject, after=after)
+    life.owner.outbox.audit.append(audit_entry)
     return rows
 
 

@@ -10,9 +10,8 @@ from noonmark.errors import Conflict, DuplicateName, NotFound
 from noonmark.model.audit import entry
 from noonmark.model.caller import Caller
 from noonmark.model.ids import job_text, subscription_text
-from noonmark.model.notice import DELIVER_QUEUE, DELIVER_TASK
+from noonmark.model.notice import DELIVER_QUEUE, DELIVER_TASK, DELIVERY_REFUSED
 from noonmark.model.policy import Retry
-from noonmark.node.loops.deliverer import NOT_RETRIED
 from noonmark.notify.send import service_scheme
 from noonmark.store import subscriptions as store
 from noonmark.store.audit import record
@@ -20,7 +19,7 @@ from noonmark.store.connect import Connection
 from noonmark.store.subscriptions import SubscriptionRecord
 from noonmark.wire.resources import JobSpec
 
-RETRY = Retry(max_attempts=10, base_s=5.0, factor=4.0, max_delay_s=6 * 3600.0, no_retry=(NOT_RETRIED,))
+RETRY = Retry(max_attempts=10, base_s=5.0, factor=4.0, max_delay_s=6 * 3600.0, no_retry=(DELIVERY_REFUSED,))
 """Half a day from the first attempt to the last, 20 hours at most."""
 TIMEOUT_S = 60.0
 _SECRET_BYTES = 32
@@ -54,7 +53,7 @@ async def create(connection: Connection, caller: Caller, tenant_id: int, new: Su
                 f"there is a subscription {new.name!r} already", field="name", fix="choose another name, or change it"
             )
         subject = subscription_text(number)
-        done = entry(caller, tenant_id, new.created_us, "subscription.create", subject, after=_told(new))
+        done = entry(caller, tenant_id, new.created_us, "subscription.create", subject, after=_audit_details(new))
         await record(connection, [done])
     return number
 
@@ -71,7 +70,7 @@ async def change(
         subject = subscription_text(changed.subscription_id)
         done = entry(
             caller, tenant_id, changed.updated_us, "subscription.change", subject,
-            before=_told(before), after=_told(changed),
+            before=_audit_details(before), after=_audit_details(changed),
         )  # fmt: skip
         await record(connection, [done])
 
@@ -100,7 +99,7 @@ async def delete(connection: Connection, caller: Caller, tenant_id: int, subscri
         before = await _locked(connection, tenant_id, subscription_id)
         await store.delete_subscription(connection, tenant_id, subscription_id)
         subject = subscription_text(subscription_id)
-        done = entry(caller, tenant_id, now_us, "subscription.delete", subject, before=_told(before))
+        done = entry(caller, tenant_id, now_us, "subscription.delete", subject, before=_audit_details(before))
         await record(connection, [done])
 
 
@@ -117,7 +116,7 @@ async def _locked(connection: Connection, tenant_id: int, subscription_id: int) 
     return found
 
 
-def _told(one: SubscriptionRecord) -> str:
+def _audit_details(one: SubscriptionRecord) -> str:
     return msgspec.json.encode(
         {
             "name": one.name,

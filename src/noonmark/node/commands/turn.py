@@ -1,8 +1,8 @@
-"""Turns of the committer that carry out commands, and what they have in common.
+"""Turns of the committer that carry out commands, and the steps that they share.
 
 A command is dropped when its turn comes after its deadline, or for a shard that is no longer owned: nothing was done
-then. A change of jobs first lets the ticks make what is due up to it: a shard that lags, as after an outage, would
-otherwise never make the occurrences that were due before the change.
+then. A change of jobs first lets the ticks make all runs that are due up to it: otherwise a shard that lags, as after
+an outage, would never make the occurrences that were due before the change.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from noonmark.errors import NoonmarkError, NotFound, VersionConflict
+from noonmark.errors import NoonmarkError, NotFound, NotOwner, VersionConflict
 from noonmark.model.ids import JobId, RunKey, shard_of
 from noonmark.model.job_row import JobRow
 from noonmark.model.run import RunRow
@@ -31,7 +31,7 @@ _MAX_READMITTED = 5_000
 _TICK_SOON_S = 0.02
 
 
-class _Behind(NoonmarkError):
+class _Behind(NotOwner):
     """A shard has not been ticked up to now."""
 
 
@@ -59,7 +59,7 @@ async def with_jobs_withdrawn(
 ) -> T:
     """A turn with the jobs' waiting runs out of memory; a refused change reads them back.
 
-    `action` is told the runs that workers had when the turn began: it leaves their rows alone. `shards` are those
+    `action` gets the runs that workers had when the turn began: it leaves their rows alone. `shards` are those
     that it writes to besides the jobs' own.
     """
     changing = set(job_ids)

@@ -13,17 +13,16 @@ import structlog
 
 from noonmark.clock import monotonic_s, to_datetime
 from noonmark.model.ids import WorkerId
-from noonmark.model.notice import DELIVER_QUEUE, DELIVER_TASK
+from noonmark.model.notice import DELIVER_QUEUE, DELIVER_TASK, DELIVERY_REFUSED
 from noonmark.model.reason import Outcome
 from noonmark.node import dispatch
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.notify.send import Refused, Sender, Undelivered
 from noonmark.store.notices import load_target
 from noonmark.wire.worker import Claim, Heartbeat, Register, Report, ReportItem, RunGrant
 
 MAX_AT_ONCE = 32
-NOT_RETRIED = "noonmark.Refused"
 _UNDELIVERED = "noonmark.Undelivered"
 _WAIT_S = 20.0
 
@@ -50,7 +49,7 @@ class DelivererLoop(Loop):
         self._grants: dict[int, int] = {}
         """How many runs of each grant are still going."""
         self._stopped: set[tuple[int, int]] = set()
-        """Runs that somebody has cancelled."""
+        """Runs that were cancelled."""
         self._room = asyncio.Event()
 
     async def start(self) -> None:
@@ -63,7 +62,7 @@ class DelivererLoop(Loop):
         await self._sender.__aexit__(None, None, None)
 
     async def tick(self) -> None:
-        """Claims what there is room for, and sets out to deliver it."""
+        """Claims as many notices as there is room for, and begins to deliver them."""
         if not self._life.owner.fleet.knows(WorkerId(self._worker_id)):
             await self._register()
         self._room.clear()
@@ -79,7 +78,7 @@ class DelivererLoop(Loop):
             self._going[run.job_id, run.nominal_us] = asyncio.create_task(self._carry_out(answer.grant, run, timeout_s))
 
     async def beat(self) -> None:
-        """Says which grants are held, and stops what somebody cancelled."""
+        """Says which grants are held, and stops deliveries that were cancelled."""
         if not self._life.owner.fleet.knows(WorkerId(self._worker_id)):
             return
         answer = await dispatch.heartbeat(self._life, Heartbeat(self._worker_id, list(self._grants)), None)
@@ -107,7 +106,7 @@ class DelivererLoop(Loop):
         except TimeoutError:
             outcome, error = Outcome.TIMED_OUT, f"it took longer than its timeout of {timeout_s:g} s"
         except Refused as refused:
-            outcome, kind, error = Outcome.FAILED, NOT_RETRIED, str(refused)
+            outcome, kind, error = Outcome.FAILED, DELIVERY_REFUSED, str(refused)
         except Undelivered as failed:
             outcome, kind, error = Outcome.FAILED, _UNDELIVERED, str(failed)
         except Exception as failed:
@@ -139,15 +138,15 @@ class DelivererLoop(Loop):
         except msgspec.MsgspecError as error:
             raise Refused(f"the input is no notice: {error}") from None
         began_s = monotonic_s()
-        told: dict[str, object] = {"event": event.id, "type": event.type}
+        result: dict[str, object] = {"event": event.id, "type": event.type}
         if target.kind == "webhook":
             secrets = [secret for secret in (target.secret, target.old_secret) if secret]
             now = to_datetime(self._life.clock.now_us())
-            told["status"] = await self._sender.webhook(target.url, secrets, event.id, body, now)
+            result["status"] = await self._sender.webhook(target.url, secrets, event.id, body, now)
         else:
             await self._sender.apprise(target.url, body)
-        told["took_ms"] = round((monotonic_s() - began_s) * 1000)
-        return msgspec.json.encode(told).decode()
+        result["took_ms"] = round((monotonic_s() - began_s) * 1000)
+        return msgspec.json.encode(result).decode()
 
 
 class DeliveryHeartbeatLoop(Loop):

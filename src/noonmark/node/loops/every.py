@@ -1,11 +1,11 @@
 """Every loop of a node's life, in the order in which they are started. A new loop is added here."""
 
 from noonmark.node.life import Life
+from noonmark.node.loop import Loop
 from noonmark.node.loops.deliverer import DelivererLoop, DeliveryHeartbeatLoop
 from noonmark.node.loops.hearing import HearingLoop
 from noonmark.node.loops.inbox import InboxLoop
 from noonmark.node.loops.lag import LagLoop
-from noonmark.node.loops.loop import Loop
 from noonmark.node.loops.notifier import NotifierLoop
 from noonmark.node.loops.ownership import OwnershipLoop
 from noonmark.node.loops.reaper import ReaperLoop

@@ -1,10 +1,10 @@
-"""Keeps what this node heard of workers, for whoever owns its shards next.
+"""Keeps when this node last heard each worker, for the next owner of its shards.
 
-A node that slept past its lease keeps quiet: what it reads now was said while it slept.
+A node that slept past its lease writes nothing: the words that it reads now were said while it slept.
 """
 
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.store.workers import see_workers
 
 

@@ -1,6 +1,6 @@
 """Drains the inbox: submissions that users made inside their own SQL transactions.
 
-The inbox is asked every `inbox_s` and again at once while it has rows; nobody needs to ring, so users' commits are
+The inbox is asked every `inbox_s` and again at once while it has rows; no bell is needed, so users' commits are
 never serialised behind a notification.
 """
 
@@ -9,7 +9,7 @@ from noonmark.model.reason import Reason
 from noonmark.model.run import RunRow
 from noonmark.node.commands.dead_letters import park_paused
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.planning.runs import asleep_beyond, make_run
 from noonmark.store.commit import insert_runs
 from noonmark.store.connect import Connection
@@ -40,22 +40,22 @@ async def drain(life: Life) -> int:
         now_us = life.clock.now_us()
         async with fenced(connection, life.node_id):
             rows = await drain_inbox(connection, list(life.terms), _MAX_ROWS)
-            heads = {head.job_id: head for head in await load_job_rows(connection, list({row.job_id for row in rows}))}
+            jobs = {job.job_id: job for job in await load_job_rows(connection, list({row.job_id for row in rows}))}
             runs: list[RunRow] = []
             for row in rows:
-                head = heads.get(row.job_id)
-                if head is None:
+                job = jobs.get(row.job_id)
+                if job is None:
                     continue
                 nominal_us = life.owner.next_nominal_us(now_us)
                 due_us = max(nominal_us, row.due_us or nominal_us)
-                given = row.input if row.has_input else head.input
-                run = make_run(head, nominal_us, due_us, Reason.SUBMITTED, given, row.priority)
-                runs.append(asleep_beyond(run, life.owner.watermarks[head.shard]))
+                given = row.input if row.has_input else job.input
+                run = make_run(job, nominal_us, due_us, Reason.SUBMITTED, given, row.priority)
+                runs.append(asleep_beyond(run, life.owner.watermarks[job.shard]))
             await insert_runs(connection, runs)
-            await park_paused(life, connection, heads.values())
+            await park_paused(life, connection, jobs.values())
         await life.know_policies(connection, {row.policy_id for row in runs})
         for run in runs:
-            if not run.sleeps and heads[run.job_id].active:
+            if not run.sleeps and jobs[run.job_id].active:
                 life.owner.admit(run, life.clock.now_us())
         return len(rows)
 

@@ -1,9 +1,9 @@
-"""Measures how late the event loop runs what is due: a node that is out of breath shows it here first."""
+"""Measures how late the event loop runs a due callback: a node under too much load shows it here first."""
 
 from collections.abc import Callable
 
 from noonmark.clock import monotonic_s
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 
 _EVERY_S = 0.25
 

@@ -1,7 +1,7 @@
-"""Keeps what the owner knows of subscriptions, and looks for what no event brings: lateness and silence.
+"""Keeps the owner's subscriptions fresh, and finds lateness and silence, which no event brings.
 
-Each second it asks whether subscriptions changed, tells what quiet times have folded, and looks for runs that wait too
-long. A job's silence is looked for at the moment when its grace is over, by what the database says then; which jobs are
+Each second it asks whether subscriptions changed, sends the notices that quiet times have folded, and looks for runs
+that wait too long. A job's silence is looked for in the database when its grace is over; which jobs are
 watched for it is read again every half minute, so a new job is watched at most that much later.
 """
 
@@ -13,7 +13,7 @@ import structlog
 from noonmark.clock import NEVER_US, monotonic_s
 from noonmark.model.ids import JobId, shard_of
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.schedule import Recurrence
 from noonmark.schedule import recurrence as read_recurrence
 from noonmark.schedule.zones import tz_version
@@ -33,7 +33,7 @@ log = structlog.get_logger("noonmark.notifier")
 class NotifierLoop(Loop):
     name = "notifier"
     vital = False
-    """If it fails, nobody is told for a while; the jobs themselves go on."""
+    """If it fails, notices wait for a while; the jobs themselves go on."""
 
     def __init__(self, life: Life) -> None:
         super().__init__(EVERY_S)
@@ -47,21 +47,21 @@ class NotifierLoop(Loop):
         self._recurrences: dict[str, Recurrence] = {}
         self._tz_version = ""
         self.subscribed = asyncio.Event()
-        """Set once there is a subscription: until then nobody has anything to deliver."""
+        """Set once there is a subscription: until then there is nothing to deliver."""
 
     async def tick(self) -> None:
-        life, watch = self._life, self._life.owner.notice_rules
+        life, rules = self._life, self._life.owner.notice_rules
         await self.refresh()
         now_us = life.clock.now_us()
-        watch.send_folded(now_us, life.owner.outbox)
-        if watch.late_us < NEVER_US and any(now_us - due_us > watch.late_us for _, _, due_us in life.owner.heads()):
-            watch.waiting(list(life.owner.live.values()), now_us, life.owner.outbox)
+        rules.send_folded(now_us, life.owner.outbox)
+        if rules.late_us < NEVER_US and any(now_us - due_us > rules.late_us for _, _, due_us in life.owner.heads()):
+            rules.waiting(list(life.owner.live.values()), now_us, life.owner.outbox)
         await self._look_for_silence()
         if life.owner.outbox:
             life.committer.wake()
 
     async def refresh(self) -> None:
-        """Reads the subscriptions, if they have changed. One at a time, so that what was read earlier never wins."""
+        """Reads the subscriptions, if they have changed. One call at a time, so that an older reading never wins."""
         life = self._life
         async with self._reading:
             version, any_there = await peek_subscriptions(life.pool)
@@ -100,16 +100,16 @@ class NotifierLoop(Loop):
         self._look(found[:MAX_WATCHED], self._life.clock.now_us())
 
     def _look(self, found: list[tuple[Expectation, str | None]], now_us: int) -> None:
-        """Tells of the jobs whose time of grace is over, and notes when to look at the others again."""
+        """Sends notices of the jobs whose time of grace is over, and notes when to look at the others again."""
         life = self._life
         soonest: dict[JobId, int] = {}
         for known, text in found:
             job_id = JobId(known.job_id)
             rule = life.owner.notice_rules.rules.get(known.subscription_id)
             trouble = life.owner.notice_rules.troubles.get(job_id)
-            told = trouble is not None and known.subscription_id in trouble.silent_for
+            has_notice = trouble is not None and known.subscription_id in trouble.silent_for
             from_us = expected_us(known, None if text is None else self._recurrence(text))
-            if rule is None or from_us is None or told:
+            if rule is None or from_us is None or has_notice:
                 continue  # a success, or another occurrence, is seen when all is read again
             if from_us + known.grace_us > now_us:
                 soonest[job_id] = min(soonest.get(job_id, NEVER_US), from_us + known.grace_us)

@@ -4,7 +4,7 @@ Protocol
 - Every node renews its lease (`lease_s`) every `renew_s`, on a connection of its own. What it trusts of the lease is
   counted from before the renewal was sent, so its trust ends before the lease does.
 - Any node that meets an expired lease declares that node dead (`reaper`), which frees its shards under new terms.
-- Each node takes free shards up to its share, or gives away what it has above it. Giving away goes through the
+- Each node takes free shards up to its share, or gives away those above it. Giving away goes through the
   committer: all decisions for the shard are durable before the shard is free.
 - A change of ownership rings a bell (NOTIFY), so that others look at once.
 """
@@ -17,7 +17,7 @@ from noonmark.clock import SECOND_US, monotonic_s
 from noonmark.model.ids import WorkerId
 from noonmark.model.run import GrantRow, RunRow
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.shard.assignment import moves
 from noonmark.shard.listening import NodeLife, last_heard_us
 from noonmark.store.connect import Connection

@@ -1,4 +1,4 @@
-"""Reads waiting runs back into memory: all of a shard after a takeover, later what was left out for want of room."""
+"""Reads waiting runs back into memory: all of a shard after a takeover, later those for which there was no room."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial

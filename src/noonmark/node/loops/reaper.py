@@ -7,7 +7,7 @@ import asyncpg
 import structlog
 
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.store.ownership import end_frozen_sessions, expire_nodes
 
 log = structlog.get_logger("noonmark.ownership")

@@ -1,7 +1,7 @@
 """Ends the attempts of workers that went silent."""
 
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 
 
 class RescuerLoop(Loop):

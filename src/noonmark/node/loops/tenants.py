@@ -1,8 +1,8 @@
-"""Keeps what the owner knows of tenants fresh: their weights."""
+"""Keeps the tenants' weights in the owner's memory fresh."""
 
 from noonmark.model.ids import TenantId
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.store.tenants import load_tenants
 
 

@@ -2,7 +2,7 @@
 
 A round goes over the shards in `tick_parts` transactions, so that grants and finishes go in between; in one if no
 schedule is due in it and the round before woke few runs, which is what an idle node does all the time. A shard that
-lags (after a takeover) starts from its own watermark, and what it missed is caught up as each job's misfire policy
+lags (after a takeover) starts from its own watermark, and missed occurrences are caught up as each job's misfire policy
 says.
 """
 
@@ -13,7 +13,7 @@ from noonmark.clock import SECOND_US
 from noonmark.errors import NotOwner
 from noonmark.model.run import RunRow
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.schedule import Slice
 from noonmark.store.connect import Connection
 from noonmark.store.tick import load_missed_ends, tick

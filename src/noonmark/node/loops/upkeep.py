@@ -1,7 +1,7 @@
 """Slow housekeeping: partitions of history ahead of time; rows of workers, nodes and requests that are long gone."""
 
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.store.dedup import forget_dedup_keys
 from noonmark.store.migrate import make_partitions
 from noonmark.store.ownership import forget_old_nodes

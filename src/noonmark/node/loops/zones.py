@@ -9,7 +9,7 @@ import asyncio
 import structlog
 
 from noonmark.node.life import Life
-from noonmark.node.loops.loop import Loop
+from noonmark.node.loop import Loop
 from noonmark.schedule import zones
 
 _EVERY_S = 60.0

@@ -46,7 +46,7 @@ class Filtered(Stepping):
     def moved_to(self, at_us: int) -> int | None:
         """When an occurrence of the inner recurrence fires; None if it does not."""
         if self._moves is not None:
-            return self._moves.settled(at_us)
+            return self._moves.moved_to(at_us)
         return at_us if self._openings.span(at_us).open else None
 
     def check(self, from_us: int) -> None:

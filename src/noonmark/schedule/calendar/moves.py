@@ -71,9 +71,9 @@ class Moves:
                 return found
         return self._search_back(min(t_us, LAST_US)) if t_us > FIRST_US else None
 
-    def settled(self, at_us: int) -> int | None:
+    def moved_to(self, at_us: int) -> int | None:
         """Where an occurrence moves to: the same time if it is open, None if it is dropped."""
-        return self._settle(at_us, at_us + _MOVE_US)
+        return self._moved_to(at_us, at_us + _MOVE_US)
 
     def _search(self, t_us: int) -> int | None:
         best: int | None = None
@@ -160,18 +160,18 @@ class Moves:
         occurrences = self._inner.last_between(start_us - 1, end_us - 1, MAX_MOVED)
         # They all go to one day, so those at one time of day go to one place; the last of them has the most days left.
         last_at = {self._openings.clock_us(at_us): at_us for at_us in occurrences}
-        settled = {self.settled(at_us) for at_us in last_at.values()}
-        return tuple(sorted(target for target in settled if target is not None))
+        moved_to = {self.moved_to(at_us) for at_us in last_at.values()}
+        return tuple(sorted(target for target in moved_to if target is not None))
 
     def _as_one(self, start_us: int, end_us: int, at_us: int) -> tuple[int, ...]:
         """Where the occurrences of [start, end) go, given that all of them come by one place: as far as the last."""
         last_us = self._inner.previous_before(end_us)
         if last_us is None or last_us < start_us:
             return ()
-        target = self._settle(at_us, last_us + _MOVE_US)
+        target = self._moved_to(at_us, last_us + _MOVE_US)
         return () if target is None else (target,)
 
-    def _settle(self, at_us: int, latest_us: int) -> int | None:
+    def _moved_to(self, at_us: int, latest_us: int) -> int | None:
         passed = []
         found = None
         while at_us <= latest_us:

@@ -36,8 +36,8 @@ def extras_phrase(spec: Recurring, tz: str) -> str:
     for name in ("exclude", "only"):
         rules: tuple[str, ...] = getattr(spec, name)
         if rules:
-            told = listed(_rule_phrase(rule, f"schedule.{name}[{at}]") for at, rule in enumerate(rules))
-            words += f", {'except' if name == 'exclude' else 'only'} {told}"
+            phrases = listed(_rule_phrase(rule, f"schedule.{name}[{at}]") for at, rule in enumerate(rules))
+            words += f", {'except' if name == 'exclude' else 'only'} {phrases}"
     if spec.when_excluded == "move":
         words += ", moved to the next allowed time"
     if isinstance(spec, WallClock):

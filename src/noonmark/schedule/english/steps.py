@@ -21,7 +21,7 @@ EVERY_FIX = (
     "write 'every' and a number with a unit ('15 minutes'), a unit ('hour', 'day') or a day ('monday', 'weekday')"
 )
 _UNIT_FIX = "write a unit: seconds, minutes, hours, days, weeks, months, quarters or years"
-_MOST = {"month": 120, "quarter": 1, "year": 10}
+_MAX_NUMBER = {"month": 120, "quarter": 1, "year": 10}
 _LONG = {letter: unit for unit, letter in LETTERS.items()}
 
 
@@ -95,7 +95,7 @@ def _added(reader: Reader, token: Token, parts: list[tuple[int, str]]) -> SaidSt
         reader.wrong(token, "the units do not go from the largest to the smallest", "write '1 hour and 30 minutes'")
     total = sum(number * size for (number, _), size in zip(parts, sizes, strict=True))
     number, unit = parts[0]
-    if number > _MOST.get(unit, MAX_PERIOD_S) or total > MAX_PERIOD_S:
+    if number > _MAX_NUMBER.get(unit, MAX_PERIOD_S) or total > MAX_PERIOD_S:
         fix = "write 'every 6 months'" if unit == "quarter" else "write at most ten years"
         reader.wrong(token, f"{number} {unit}s are too many", fix)
     if total == 0 and unit in SECONDS:

@@ -44,15 +44,15 @@ def preview(
     `tz` is the zone of the local times of a schedule that has no zone of its own. A schedule that no job could have is
     refused with a ScheduleError.
     """
-    outlook = PreviewContext(spec, now_us=now_us, jitter_s=jitter_s, key=key, tz=tz)
-    last_us = outlook.last_us
+    context = PreviewContext(spec, now_us=now_us, jitter_s=jitter_s, key=key, tz=tz)
+    last_us = context.last_us
     return Preview(
-        schedule=outlook.plain,
-        canonical=write_schedule(outlook.plain),
-        description=describe(outlook.plain),
-        tz=outlook.tz,
-        fires=fires(outlook, max(0, min(count, MAX_FIRES))),
-        ends=outlook.ends,
+        schedule=context.plain,
+        canonical=write_schedule(context.plain),
+        description=describe(context.plain),
+        tz=context.tz,
+        fires=fires(context, max(0, min(count, MAX_FIRES))),
+        ends=context.ends,
         last_at=None if last_us is None else utc(last_us),
-        warnings=tuple(notice for check in CHECKS for notice in check(outlook)),
+        warnings=tuple(notice for check in CHECKS for notice in check(context)),
     )

@@ -17,19 +17,19 @@ _DENSE = 4000
 class _ChangeDay:
     """The fires of one such day: those that the even clock has, and those that happen."""
 
-    def __init__(self, outlook: PreviewContext, change: ClockChange) -> None:
-        assert outlook.walls is not None
-        assert outlook.recurrence is not None
+    def __init__(self, context: PreviewContext, change: ClockChange) -> None:
+        assert context.walls is not None
+        assert context.recurrence is not None
         self.change = change
-        self.where = outlook.where
+        self.where = context.where
         self.from_s = change.start_s // _DAY_S * _DAY_S
         self.to_s = max(self.from_s + _DAY_S, change.end_s + 1)
-        even = outlook.walls.between(self.from_s * SECOND_US - 1, self.to_s * SECOND_US - 1, _DENSE)
+        even = context.walls.between(self.from_s * SECOND_US - 1, self.to_s * SECOND_US - 1, _DENSE)
         self.even = [at_us // SECOND_US for at_us in even]
         offsets = change.before_s, change.after_s
         self.begins_us = (self.from_s - max(offsets)) * SECOND_US
         self.over_us = (self.to_s - min(offsets)) * SECOND_US
-        happen = outlook.recurrence.between(self.begins_us - 1, self.over_us - 1, 2 * _DENSE)
+        happen = context.recurrence.between(self.begins_us - 1, self.over_us - 1, 2 * _DENSE)
         self.actual = [at_s for at_us in happen if self.from_s <= self.wall(at_s := at_us // SECOND_US) < self.to_s]
         self.touched = [wall_s for wall_s in self.even if change.start_s <= wall_s < change.end_s]
 
@@ -53,24 +53,24 @@ class _ChangeDay:
         return all(later - earlier <= self.change.length_s for earlier, later in pairwise(around))
 
 
-def daylight(outlook: PreviewContext) -> Iterator[Notice]:
+def daylight(context: PreviewContext) -> Iterator[Notice]:
     """Each kind of effect once, on the first day that has it."""
-    told: set[str] = set()
-    for day in _days(outlook):
+    noticed: set[str] = set()
+    for day in _days(context):
         notice = _forward(day) if day.change.forward else _back(day)
-        if notice is not None and notice.code not in told:
-            told.add(notice.code)
+        if notice is not None and notice.code not in noticed:
+            noticed.add(notice.code)
             yield notice
 
 
-def _days(outlook: PreviewContext) -> Iterator[_ChangeDay]:
-    if outlook.walls is None or outlook.recurrence is None:
+def _days(context: PreviewContext) -> Iterator[_ChangeDay]:
+    if context.walls is None or context.recurrence is None:
         return
-    now_s = outlook.now_us // SECOND_US
-    begins_us = max(outlook.now_us, outlook.timed.start_us or 0)
-    last_us = outlook.last_us
-    for change in changes(outlook.where, now_s, now_s + _HORIZON_S):
-        day = _ChangeDay(outlook, change)
+    now_s = context.now_us // SECOND_US
+    begins_us = max(context.now_us, context.timed.start_us or 0)
+    last_us = context.last_us
+    for change in changes(context.where, now_s, now_s + _HORIZON_S):
+        day = _ChangeDay(context, change)
         whole = day.begins_us > begins_us and (last_us is None or day.over_us <= last_us)
         if whole and day.touched and len(day.even) < _DENSE:
             yield day

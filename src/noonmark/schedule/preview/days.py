@@ -14,19 +14,19 @@ _WEEKEND = {5, 6}
 _SHORT_MONTHS = {2, 4, 6, 9, 11}
 
 
-def weekends(outlook: PreviewContext) -> Iterator[Notice]:
-    if len(outlook.firing_days) < _ENOUGH:
+def weekends(context: PreviewContext) -> Iterator[Notice]:
+    if len(context.firing_days) < _ENOUGH:
         return
-    weekdays = {day.weekday() for day in outlook.firing_days}
+    weekdays = {day.weekday() for day in context.firing_days}
     if len(weekdays) > 1 and not weekdays & _WEEKEND:
         yield Notice("never_on_weekends", "never fires on weekends")
     if weekdays == _WEEKEND:
         yield Notice("only_on_weekends", "fires on weekends only")
 
 
-def short_months(outlook: PreviewContext) -> Iterator[Notice]:
-    days = outlook.firing_days
-    if len(days) < _ENOUGH or any(day.day < 29 for day in days) or _names_months(outlook):
+def short_months(context: PreviewContext) -> Iterator[Notice]:
+    days = context.firing_days
+    if len(days) < _ENOUGH or any(day.day < 29 for day in days) or _names_months(context):
         return
     if all((day.month, day.day) == (2, 29) for day in days):
         yield Notice("leap_years_only", "fires in leap years only, on 29 February")
@@ -44,11 +44,11 @@ def short_months(outlook: PreviewContext) -> Iterator[Notice]:
     yield Notice("short_months", f"skips {months}, which have no {ordinal} (L is the last day of a month)")
 
 
-def cron_days(outlook: PreviewContext) -> Iterator[Notice]:
+def cron_days(context: PreviewContext) -> Iterator[Notice]:
     """Vixie's rule: two restricted fields of days are joined by OR, unless one of them begins with a star."""
-    if not isinstance(outlook.plain, Cron):
+    if not isinstance(context.plain, Cron):
         return
-    for expression in outlook.plain.cron.split(";"):
+    for expression in context.plain.cron.split(";"):
         *_, day, _, weekday = expression.split()
         if not day.startswith("*") and not weekday.startswith("*"):
             yield Notice(
@@ -64,11 +64,11 @@ def cron_days(outlook: PreviewContext) -> Iterator[Notice]:
             )
 
 
-def _names_months(outlook: PreviewContext) -> bool:
+def _names_months(context: PreviewContext) -> bool:
     """Who writes the months out knows which of them are short."""
-    if not isinstance(outlook.plain, Cron):
+    if not isinstance(context.plain, Cron):
         return False
-    return any(expression.split()[-2] not in ("*", "2") for expression in outlook.plain.cron.split(";"))
+    return any(expression.split()[-2] not in ("*", "2") for expression in context.plain.cron.split(";"))
 
 
 def _skipped_months(days: list[date]) -> set[tuple[int, int]]:

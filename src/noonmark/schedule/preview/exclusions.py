@@ -8,47 +8,47 @@ from noonmark.schedule.preview.words import SECOND_US, day_text, local_time, mom
 
 _HORIZON_US = 56 * 86_400 * SECOND_US
 _MANY = 400
-_TOLD = 5
+_MAX_REASONS = 5
 
 
-def exclusions(outlook: PreviewContext) -> Iterator[Notice]:
-    if outlook.unfiltered is None or outlook.filtered is None:
+def exclusions(context: PreviewContext) -> Iterator[Notice]:
+    if context.unfiltered is None or context.filtered is None:
         return
-    fires = outlook.unfiltered.between(*_window(outlook), _MANY)
-    kept_out = {at_us: why for at_us in fires if (why := outlook.filtered.excluded_reason(at_us))}
+    fires = context.unfiltered.between(*_window(context), _MANY)
+    kept_out = {at_us: why for at_us in fires if (why := context.filtered.excluded_reason(at_us))}
     if not kept_out:
         return
     reasons: dict[str, list[int]] = {}
     for at_us, why in kept_out.items():
         reasons.setdefault(why, []).append(at_us)
-    told = [_reason(outlook, why, times_us) for why, times_us in list(reasons.items())[:_TOLD]]
-    listed = "; ".join(told) + ("; and more" if len(reasons) > _TOLD else "")
+    sentences = [_reason(context, why, times_us) for why, times_us in list(reasons.items())[:_MAX_REASONS]]
+    listed = "; ".join(sentences) + ("; and more" if len(reasons) > _MAX_REASONS else "")
     all_of_them = f"the next {_MANY} fires" if len(fires) == _MANY else f"{len(fires)} fires in the next 8 weeks"
     of_all = f"{len(kept_out)} of {all_of_them}"
     first_us = next(iter(kept_out))
-    to_us = outlook.filtered.moved_to(first_us)
+    to_us = context.filtered.moved_to(first_us)
     if to_us is None:
         yield Notice("excluded", f"leaves out {of_all}: {listed}")
     else:
-        yield Notice("moved", f"moves {of_all}: {listed}; the first to {moment_text(to_us, outlook.where)}")
+        yield Notice("moved", f"moves {of_all}: {listed}; the first to {moment_text(to_us, context.where)}")
 
 
-def moved_note(outlook: PreviewContext, at_us: int) -> str | None:
+def moved_note(context: PreviewContext, at_us: int) -> str | None:
     """What an excluded time that fires later says about itself."""
-    if outlook.unfiltered is None or outlook.filtered is None or outlook.unfiltered.next_after(at_us - 1) == at_us:
+    if context.unfiltered is None or context.filtered is None or context.unfiltered.next_after(at_us - 1) == at_us:
         return None
-    from_us = outlook.unfiltered.previous_before(at_us)
-    if from_us is None or outlook.filtered.moved_to(from_us) != at_us:
+    from_us = context.unfiltered.previous_before(at_us)
+    if from_us is None or context.filtered.moved_to(from_us) != at_us:
         return None
-    return f"moved from {moment_text(from_us, outlook.where)}: {outlook.filtered.excluded_reason(from_us)}"
+    return f"moved from {moment_text(from_us, context.where)}: {context.filtered.excluded_reason(from_us)}"
 
 
-def _window(outlook: PreviewContext) -> tuple[int, int]:
-    from_us = max(outlook.now_us, (outlook.timed.start_us or 0) - 1)
+def _window(context: PreviewContext) -> tuple[int, int]:
+    from_us = max(context.now_us, (context.timed.start_us or 0) - 1)
     until_us = from_us + _HORIZON_US
-    return from_us, until_us if outlook.timed.end_us is None else min(until_us, outlook.timed.end_us)
+    return from_us, until_us if context.timed.end_us is None else min(until_us, context.timed.end_us)
 
 
-def _reason(outlook: PreviewContext, why: str, times_us: list[int]) -> str:
-    day = day_text(local_time(times_us[0], outlook.where))
+def _reason(context: PreviewContext, why: str, times_us: list[int]) -> str:
+    day = day_text(local_time(times_us[0], context.where))
     return f"{why} on {day}" if len(times_us) == 1 else f"{why} {times_text(len(times_us))} from {day}"

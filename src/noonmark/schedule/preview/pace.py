@@ -17,36 +17,36 @@ _STEP = re.compile(r"\*/([0-9]+)")
 _FIELDS = (("second", 60, "minute"), ("minute", 60, "hour"), ("hour", 24, "day"))
 
 
-def long_silence(outlook: PreviewContext) -> Iterator[Notice]:
-    if outlook.coming and outlook.coming[0] - outlook.now_us > _YEAR_US:
-        first = moment_text(outlook.coming[0], outlook.where)
+def long_silence(context: PreviewContext) -> Iterator[Notice]:
+    if context.coming and context.coming[0] - context.now_us > _YEAR_US:
+        first = moment_text(context.coming[0], context.where)
         yield Notice("long_silence", f"fires for the first time more than a year from now, at {first}")
 
 
-def very_frequent(outlook: PreviewContext) -> Iterator[Notice]:
-    if not outlook.coming:
+def very_frequent(context: PreviewContext) -> Iterator[Notice]:
+    if not context.coming:
         return
-    minute = sum(at_us < outlook.coming[0] + _MINUTE_US for at_us in outlook.coming)
+    minute = sum(at_us < context.coming[0] + _MINUTE_US for at_us in context.coming)
     if minute >= _OFTEN:
         pace = "every second" if minute == 60 else f"{minute} times in a minute"
         yield Notice("very_frequent", f"fires {pace}; each fire is a run of its own, with its own history")
 
 
-def jitter_overlaps(outlook: PreviewContext) -> Iterator[Notice]:
-    waits = [later - earlier for earlier, later in pairwise(outlook.coming)]
-    if waits and min(waits) < outlook.jitter_s * SECOND_US:
+def jitter_overlaps(context: PreviewContext) -> Iterator[Notice]:
+    waits = [later - earlier for earlier, later in pairwise(context.coming)]
+    if waits and min(waits) < context.jitter_s * SECOND_US:
         yield Notice(
             "jitter_overlaps",
-            f"the jitter of {outlook.jitter_s:g} seconds is longer than the {length_text(min(waits) // SECOND_US)} "
+            f"the jitter of {context.jitter_s:g} seconds is longer than the {length_text(min(waits) // SECOND_US)} "
             "between two fires; a job keeps its own place in the window, so its fires stay in order",
         )
 
 
-def uneven_steps(outlook: PreviewContext) -> Iterator[Notice]:
+def uneven_steps(context: PreviewContext) -> Iterator[Notice]:
     """`*/7` minutes counts from each full hour anew."""
-    if not isinstance(outlook.plain, Cron):
+    if not isinstance(context.plain, Cron):
         return
-    for expression in outlook.plain.cron.split(";"):
+    for expression in context.plain.cron.split(";"):
         fields = expression.split()
         named = zip(fields[:-3], _FIELDS[-len(fields[:-3]) :], strict=True)
         for field, (unit, whole, larger) in named:
@@ -60,8 +60,8 @@ def uneven_steps(outlook: PreviewContext) -> Iterator[Notice]:
             )
 
 
-def fixed_delay(outlook: PreviewContext) -> Iterator[Notice]:
-    if isinstance(outlook.plain, Every) and outlook.plain.pace == "delay":
+def fixed_delay(context: PreviewContext) -> Iterator[Notice]:
+    if isinstance(context.plain, Every) and context.plain.pace == "delay":
         yield Notice("fixed_delay", "each fire waits for the end of the run before, so its times are not known ahead")
 
 

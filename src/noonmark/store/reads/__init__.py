@@ -1,1 +1,1 @@
-"""What the API reads: a tenant's jobs, runs and dead letters, and the fleet; no statement here changes anything."""
+"""Reads of the API: a tenant's jobs, runs and dead letters, and the fleet; no statement here changes anything."""

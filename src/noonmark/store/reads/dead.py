@@ -19,7 +19,7 @@ _PAGE = 1_000
 
 
 class DeadFilter(NamedTuple):
-    """What is left at its default keeps nothing out."""
+    """A field at its default leaves nothing out."""
 
     job_id: JobId | None = None
     """It must be known to be the caller's."""

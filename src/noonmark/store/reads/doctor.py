@@ -1,4 +1,4 @@
-"""Facts about the database and the work in it, for whoever has to judge its health."""
+"""Facts about the database and the work in it, from which the doctor judges their health."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What followers ask again and again: the state of some runs, and what goes on in some jobs."""
+"""The statements of followers: the state of some runs, and the runs of some jobs."""
 
 from collections.abc import Collection
 
@@ -12,7 +12,7 @@ MAX_OF_A_JOB = 100
 
 
 async def follow_runs(pool: Pool, keys: Collection[RunKey]) -> dict[RunKey, RunRecord]:
-    """Those of them that are live; read by key, whoever they belong to."""
+    """Those of them that are live; read by key, of any tenant."""
     shards = [shard_of(job_id) for job_id, _ in keys]
     jobs, nominals = [key[0] for key in keys], [key[1] for key in keys]
     rows = await pool.fetch(statement("follow_runs"), shards, jobs, nominals)

@@ -25,8 +25,8 @@ class JobRecord(NamedTuple):
     """Occurrences after this count."""
     ends_us: int | None
     """Occurrences after this do not."""
-    link_us: int | None
-    """The current link of a fixed delay."""
+    current_run_us: int | None
+    """Of a fixed delay: the nominal time of its current run."""
     skips: list[int] | None
     """Occurrences that do not fire."""
     jitter_ms: int

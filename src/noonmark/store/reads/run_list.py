@@ -24,7 +24,7 @@ _MIN_OF_SHARD = 64
 
 
 class RunFilter(NamedTuple):
-    """What is left at its default keeps nothing out."""
+    """A field at its default leaves nothing out."""
 
     job_id: JobId | None = None
     """It must be known to be the caller's."""

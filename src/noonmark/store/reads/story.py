@@ -1,4 +1,4 @@
-"""What the story of a run, or of its absence, is told from."""
+"""The facts that the story of a run, or of its absence, is made from."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from noonmark.store.connect import Pool
 from noonmark.store.reads.jobs import VersionRecord
 from noonmark.store.statement import statement
 
-_MAX_DOINGS = 5_000
+_MAX_AUDIT_FACTS = 5_000
 
 
 class AuditFact(NamedTuple):
@@ -19,8 +19,8 @@ class AuditFact(NamedTuple):
     door: str
     action: str
     subject: str
-    told: str | None
-    """JSON: what came of it."""
+    details: str | None
+    """JSON: the entry's `after`, or else its `before`."""
 
 
 class JobEvent(NamedTuple):
@@ -45,11 +45,11 @@ class Serving(NamedTuple):
     taken: int
 
 
-async def list_doings(
+async def list_audit_facts(
     pool: Pool, tenant_id: int, subjects: Collection[str], from_us: int, to_us: int, *, submitted_until_us: int
 ) -> list[AuditFact]:
     rows = await pool.fetch(
-        statement("list_doings"), tenant_id, list(subjects), from_us, to_us, submitted_until_us, _MAX_DOINGS
+        statement("list_audit_facts"), tenant_id, list(subjects), from_us, to_us, submitted_until_us, _MAX_AUDIT_FACTS
     )
     return [AuditFact(*row) for row in rows]
 

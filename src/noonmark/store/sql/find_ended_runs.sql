@@ -12,6 +12,6 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT FROM noonmark.attempt x
     WHERE x.shard = k.shard AND x.job_id = k.job_id AND x.nominal_at = k.nominal_at AND x.final
-        AND x.finished_at >= earliest.at AND x.finished_at < now() + interval '1 day'
+        AND x.finished_at >= earliest.at AND x.finished_at < statement_timestamp() + interval '1 day'
     LIMIT 1
 ) AS a

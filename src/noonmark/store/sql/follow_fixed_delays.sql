@@ -1,6 +1,7 @@
--- Runs that ended, of jobs with a fixed delay. Where one is its active job's current link, the next link takes its place
--- and its run is made; any other run, such as one that was taken back from the dead letters, is followed by nothing. A
--- link that ended before its time is taken to have ended at its time. Nominal times are whole milliseconds.
+-- Runs that ended, of jobs with a fixed delay. Where one is the current run of its active job (link_at is its nominal
+-- time), the next run takes its place and is made, for the reason $5. Any other run, such as one that was taken back from
+-- the dead letters, is followed by nothing. A run that ended before its time counts as ended at its time. Nominal times
+-- are whole milliseconds.
 -- Jobs are found key by key, then changed at their places: a join of keys and jobs could turn round.
 WITH moved AS (
     UPDATE noonmark.job j
@@ -21,7 +22,7 @@ WITH moved AS (
     RETURNING j.shard, j.job_id, j.link_at, j.jitter_ms, j.tenant_id, j.version, j.policy_id, j.priority, j.input
 )
 INSERT INTO noonmark.run (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason, input, sleeps)
-SELECT m.shard, m.link_at, m.job_id, d.due_at, m.tenant_id, m.version, m.policy_id, m.priority, 1, m.input,
+SELECT m.shard, m.link_at, m.job_id, d.due_at, m.tenant_id, m.version, m.policy_id, m.priority, $5, m.input,
        d.due_at > t.until
 FROM moved m
 CROSS JOIN LATERAL (SELECT m.link_at + m.jitter_ms * interval '1 millisecond' AS due_at) AS d
@@ -37,4 +38,4 @@ CROSS JOIN LATERAL ( -- as noonmark.ticked_until, without a call for each row
 WHERE m.link_at IS NOT NULL
 ON CONFLICT DO NOTHING
 RETURNING job_id, nominal_at, due_at, tenant_id, version, policy_id, priority, attempt, failures, reason,
-    CASE WHEN octet_length(input::text) > 1024 THEN '' ELSE input::text END AS input, sleeps
+    noonmark.input_in_memory(input) AS input, sleeps

@@ -3,4 +3,4 @@ UPDATE noonmark.run r
 SET due_at = LEAST(r.due_at, $5), sleeps = false
 WHERE r.shard = $1 AND r.job_id = $2 AND r.nominal_at = $3 AND r.tenant_id = $4 AND r.attempt > 0 AND NOT r.parked
 RETURNING r.job_id, r.nominal_at, r.due_at, r.tenant_id, r.version, r.policy_id, r.priority, r.attempt, r.failures, r.reason,
-    CASE WHEN octet_length(r.input::text) > 1024 THEN '' ELSE r.input::text END AS input, r.sleeps
+    noonmark.input_in_memory(r.input) AS input, r.sleeps

@@ -39,7 +39,7 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (SELECT x.name FROM noonmark.tenant x WHERE x.tenant_id = j.tenant_id OFFSET 0) AS t
 CROSS JOIN LATERAL (
     SELECT x.shard, x.job_id FROM noonmark.job x
-    WHERE x.shard = (w.delivery_job & 4095)::smallint AND x.job_id = w.delivery_job
+    WHERE x.shard = noonmark.shard_of(w.delivery_job) AND x.job_id = w.delivery_job
     OFFSET 0
 ) AS d
 WHERE w.labels IS NULL OR j.labels @> w.labels

@@ -1,5 +1,5 @@
--- The runs of a delivery job, newest first: $1 shard, $2 job, before $3, at most $4. Each with its notice, which a run
--- that waits or is dead has as its input, and one that was delivered tells in its result.
+-- The runs of a delivery job, newest first: $1 shard, $2 job, before $3, at most $4; $5 is the outcome of a success. Each
+-- comes with its notice: the input of a run that waits or is dead, the result of one that was delivered.
 WITH live AS (
     SELECT r.nominal_at, 'waiting' AS state, r.input ->> 'id' AS event, r.input ->> 'type' AS type, r.attempt,
         NULL::timestamptz AS finished_at, r.due_at AS next_at, r.error
@@ -9,7 +9,7 @@ WITH live AS (
     LIMIT $4
 ), ended AS (
     SELECT DISTINCT ON (a.nominal_at) a.nominal_at,
-        CASE WHEN a.outcome = 1 THEN 'delivered' WHEN d.job_id IS NOT NULL THEN 'dead' ELSE 'stopped' END AS state,
+        CASE WHEN a.outcome = $5 THEN 'delivered' WHEN d.job_id IS NOT NULL THEN 'dead' ELSE 'stopped' END AS state,
         coalesce(a.result ->> 'event', d.input ->> 'id') AS event,
         coalesce(a.result ->> 'type', d.input ->> 'type') AS type,
         a.attempt, a.finished_at, NULL::timestamptz AS next_at, a.error

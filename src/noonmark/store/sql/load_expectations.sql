@@ -1,5 +1,5 @@
 -- The jobs whose silence somebody wants to hear of, in the shards $1; only the jobs $2 unless that is NULL; at most $3.
--- Deliveries are left out: nobody is told of them.
+-- $4 is the outcome of a success. Deliveries are left out: they have no notices of their own.
 WITH listening AS MATERIALIZED (
     SELECT s.subscription_id, s.tenant_id, s.job_id, s.labels, s.expect_every_s, s.grace_s, s.updated_at
     FROM noonmark.subscription s
@@ -8,14 +8,14 @@ WITH listening AS MATERIALIZED (
     SELECT l.subscription_id, j.shard, j.job_id
     FROM listening l
     JOIN noonmark.job j
-        ON j.shard = (l.job_id & 4095)::smallint AND j.job_id = l.job_id AND j.tenant_id = l.tenant_id AND j.active
+        ON j.shard = noonmark.shard_of(l.job_id) AND j.job_id = l.job_id AND j.tenant_id = l.tenant_id AND j.active
     WHERE j.shard = ANY ($1::smallint[]) AND ($2::bigint[] IS NULL OR j.job_id = ANY ($2::bigint[]))
     UNION ALL
     SELECT l.subscription_id, j.shard, j.job_id
     FROM listening l
     JOIN unnest($2::bigint[]) AS k (job_id) ON l.job_id IS NULL
     JOIN noonmark.job j
-        ON j.shard = (k.job_id & 4095)::smallint AND j.job_id = k.job_id AND j.tenant_id = l.tenant_id AND j.active
+        ON j.shard = noonmark.shard_of(k.job_id) AND j.job_id = k.job_id AND j.tenant_id = l.tenant_id AND j.active
         AND (l.labels IS NULL OR j.labels @> l.labels)
     UNION ALL
     (
@@ -38,7 +38,7 @@ LEFT JOIN noonmark.schedule c ON c.schedule_id = j.schedule_id
 LEFT JOIN LATERAL (
     SELECT a.finished_at
     FROM noonmark.attempt a
-    WHERE a.shard = j.shard AND a.job_id = j.job_id AND a.outcome = 1 AND a.finished_at > l.updated_at
+    WHERE a.shard = j.shard AND a.job_id = j.job_id AND a.outcome = $4 AND a.finished_at > l.updated_at
     ORDER BY a.nominal_at DESC, a.attempt DESC
     LIMIT 1
 ) a ON true

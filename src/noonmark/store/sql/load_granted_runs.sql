@@ -1,7 +1,7 @@
 -- The rows of the runs that a shard's grants name, as far as they have not ended. OFFSET 0 keeps the grants outside of the
 -- join.
 SELECT k.job_id, k.nominal_at, r.due_at, r.tenant_id, r.version, r.policy_id, r.priority, r.attempt, r.failures, r.reason,
-    CASE WHEN octet_length(r.input::text) > 1024 THEN '' ELSE r.input::text END AS input, r.sleeps
+    noonmark.input_in_memory(r.input) AS input, r.sleeps
 FROM noonmark.grant g
 CROSS JOIN LATERAL unnest(g.job_ids, g.nominals_at) AS k (job_id, nominal_at)
 CROSS JOIN LATERAL (

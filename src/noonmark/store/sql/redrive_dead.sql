@@ -18,4 +18,4 @@ INSERT INTO noonmark.run
 SELECT t.shard, t.nominal_at, t.job_id, $5, t.tenant_id, t.version, t.policy_id, t.priority, t.attempt, 0, $6, t.input
 FROM taken t
 RETURNING job_id, nominal_at, due_at, tenant_id, version, policy_id, priority, attempt, failures, reason,
-    CASE WHEN octet_length(input::text) > 1024 THEN '' ELSE input::text END AS input, sleeps
+    noonmark.input_in_memory(input) AS input, sleeps

@@ -1,10 +1,11 @@
 -- The runs of all active jobs on the schedules that are due, read from the jobs themselves. One that exists already is
--- left alone. What fires, and what is caught up of the missed, is the rule of planning/misfire.py for all jobs at once:
--- $9 is now. Where jobs have ended meanwhile, their missed occurrences come once more, ranked from that end. OFFSET 0
--- keeps what is due outside of the join.
+-- left alone. The rule of planning/misfire.py, for all jobs at once, says which occurrences fire and which of the missed
+-- are caught up: $9 is now, $10 the reason of a run on time, $11 of one that is caught up. Where jobs have ended meanwhile,
+-- their missed occurrences come once more, ranked from that end. OFFSET 0 keeps what is due outside of the join.
 INSERT INTO noonmark.run (shard, nominal_at, job_id, due_at, tenant_id, version, policy_id, priority, reason, input)
 SELECT j.shard, f.nominal_at, j.job_id, f.nominal_at + j.jitter_ms * interval '1 millisecond',
-       j.tenant_id, j.version, j.policy_id, j.priority, CASE WHEN f.missed THEN 2 ELSE 1 END, j.input
+       j.tenant_id, j.version, j.policy_id, j.priority,
+       CASE WHEN f.missed THEN $11::smallint ELSE $10::smallint END, j.input
 FROM unnest($1::smallint[], $2::integer[], $3::timestamptz[], $4::integer[], $5::integer[], $6::boolean[], $7::integer[],
             $8::timestamptz[])
     AS f (shard, schedule_id, nominal_at, offset_from_ms, offset_to_ms, missed, rank, ends_at)
@@ -28,4 +29,4 @@ WHERE f.nominal_at > j.planned_from
     ))
 ON CONFLICT DO NOTHING
 RETURNING job_id, nominal_at, due_at, tenant_id, version, policy_id, priority, attempt, failures, reason,
-    CASE WHEN octet_length(input::text) > 1024 THEN '' ELSE input::text END AS input, sleeps
+    noonmark.input_in_memory(input) AS input, sleeps

@@ -9,11 +9,11 @@ Invariants
 - Two ticks of one loop never run at the same time.
 
 Failures
-- What a tick, or `start`, raises ends the life of the node: nothing is repaired in place.
+- An error in a tick, or in `start`, ends the life of the node: nothing is repaired in place.
 - A loop that is not `vital` (notices) is the exception: its failure is logged and it goes on after a pause, because the
   jobs themselves must go on.
 
-Tests call `tick` by hand on a loop that nobody runs, or `ticked` on one that is running.
+Tests call `tick` by hand on a loop that is not running, or `ticked` on one that is.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class Loop:
         self.every_s = every_s
         self.bell = bell or asyncio.Event()
         self.on_tick: Callable[[str, float, float], None] = lambda name, took_s, late_s: None
-        """Hears the loop's name, how long each tick took, and how late it began after its time."""
+        """Called after each tick with the loop's name, the tick's length and its lateness."""
         self._waiting: list[asyncio.Future[None]] = []
         self._over = False
 
@@ -47,10 +47,10 @@ class Loop:
         raise NotImplementedError
 
     async def start(self) -> None:
-        """Before the first tick."""
+        """Called before the first tick."""
 
     async def stop(self) -> None:
-        """After the last one, however it ended."""
+        """Called after the last tick, also when it failed."""
 
     async def ticked(self) -> None:
         """Asks for a tick at once, and waits until one that began after this call is done; fails if none comes."""
@@ -62,7 +62,7 @@ class Loop:
         await future
 
     async def run(self) -> None:
-        """Until cancelled, or until a tick fails."""
+        """Runs until cancelled, or until a tick fails."""
         try:
             await self.start()
             due_s = monotonic_s()
