@@ -11,10 +11,12 @@ import pytest
 import noonmark.api.app  # noqa: F401  (with it, every problem that the API can tell is known)
 from noonmark.api import problems, request_key
 from noonmark.api.bodies import MAX_BATCH
+from noonmark.api.call import PATIENCE_S
 from noonmark.api.dispatch import fields
 from noonmark.api.dispatch.request import MAX_BODY_BYTES
 from noonmark.api.middleware import pages
 from noonmark.api.routes import followers
+from noonmark.clock import SECOND_US
 from noonmark.errors import NoonmarkError, RunEnded
 from noonmark.model.caller import Role
 from noonmark.model.job import MAX_INPUT_BYTES, MAX_LABELS
@@ -61,10 +63,6 @@ def test_every_code_has_its_row(page: Page) -> None:
         for kind in kinds(NoonmarkError)
         if not kind.__module__.startswith(("noonmark.cli", "noonmark.client", "noonmark.testing", "tests."))
         and not issubclass(kind, RunEnded)  # the SDK's own
-<<<<<<< HEAD
-        and not kind.__name__.startswith("_")  # never leaves its module
-=======
->>>>>>> docs
     }
     assert told == known | problems.OWN_CODES
 
@@ -72,12 +70,8 @@ def test_every_code_has_its_row(page: Page) -> None:
 def test_the_limits_are_those_of_the_code(page: Page) -> None:
     assert {row[0]: int(row[1]) for row in page.rows("limit", "value")} == LIMITS
     assert f"1 to {request_key.MAX_KEY} printable" in page.text
-<<<<<<< HEAD
-    assert f"kept for {KEPT_US / 3.6e9:g} hours" in page.text
-=======
     assert f"kept for {KEPT_US / SECOND_US / 3600:g} hours" in page.text
     assert f"within {PATIENCE_S:g} seconds of its arrival" in page.text
->>>>>>> docs
     assert fields.PARAMETER == "fields"
 
 
