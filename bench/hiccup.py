@@ -72,7 +72,7 @@ async def run(options: argparse.Namespace) -> Sample:
 def _drain_options(options: argparse.Namespace) -> argparse.Namespace:
     return argparse.Namespace(
         runs=options.backlog, jobs=options.jobs, workers=options.workers, concurrency=options.concurrency, cold=False,
-        profile=None,
+        profile=None, processes=1,
     )  # fmt: skip
 
 
