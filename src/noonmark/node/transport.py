@@ -51,8 +51,10 @@ def sign(secret: str, body: bytes) -> str:
 
 
 def read_command(secret: str, body: bytes, signature: str) -> Command[Any] | None:
-    """None if no node has sent it."""
-    return _commands.decode(body) if hmac.compare_digest(sign(secret, body), signature) else None
+    """None if no node has sent it. A node that has not read the secret yet believes nobody."""
+    if not secret or not hmac.compare_digest(sign(secret, body).encode(), signature.encode()):
+        return None
+    return _commands.decode(body)
 
 
 class NodeTransport:
