@@ -54,7 +54,8 @@ def read_command(secret: str, body: bytes, signature: str) -> Command[Any] | Non
     """None if no node has sent it. A node that has not read the secret yet believes nobody."""
     if not secret or not hmac.compare_digest(sign(secret, body).encode(), signature.encode()):
         return None
-    return _commands.decode(body)
+    command: Command[Any] = _commands.decode(body)
+    return command
 
 
 class NodeTransport:
